@@ -1,0 +1,34 @@
+package machine
+
+import (
+	"github.com/weft-sim/weft/topology/fabric"
+	"github.com/weft-sim/weft/topology/nvlink"
+	"github.com/weft-sim/weft/topology/pcie"
+)
+
+// Spec is a machine: equal hosts and the network between them.
+type Spec struct {
+	Name  string
+	Hosts int // 0 is 1
+	Host  Host
+
+	// Fabric joins the hosts; nil for a single host without a network.
+	Fabric *fabric.Spec
+
+	// Notes are sentences a report must repeat: assumed figures, fallbacks.
+	Notes []string
+}
+
+// Host is one NVLink domain: a server, or a rack whose trays share their
+// NVLink.
+type Host struct {
+	GPUs  int
+	Trays int // parts with a PCIe tree of their own; 0 is 1
+
+	// NVLink joins all GPUs of the host; nil if there is none.
+	NVLink *nvlink.Spec
+
+	// PCIe is the tree of one tray, with GPUs/Trays GPUs. nil leaves CPUs and
+	// NICs out; each GPU then has its own port to the fabric, if there is one.
+	PCIe *pcie.Spec
+}
