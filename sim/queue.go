@@ -1,6 +1,9 @@
 package sim
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // queue is the set of pending events: a radix heap in base 2, after Ahuja,
 // Mehlhorn, Orlin and Tarjan, "Faster algorithms for the shortest path
@@ -39,13 +42,40 @@ type queue struct {
 	// the events that were scheduled for this instant meanwhile.
 	round []Event
 	head  int // events of round that have been delivered
+
+	spare []Event // memory of a bucket that was dealt out, for the next to grow
 }
 
 // push adds an event; its time is not before last.
 func (q *queue) push(ev Event) {
 	b := bits.Len64(uint64(ev.At^q.last)) & 63
-	q.buckets[b] = append(q.buckets[b], ev)
+	bucket := &q.buckets[b]
+	n := len(*bucket)
+	if n == cap(*bucket) {
+		q.grow(bucket)
+	}
+	*bucket = (*bucket)[:n+1]
+	(*bucket)[n] = ev
 	q.full |= 1 << b
+}
+
+// handOver is the capacity, in events, from which memory goes from bucket to
+// bucket.
+const handOver = 2048
+
+// grow makes room in a full bucket. Each time that last carries into its bit
+// b, nearly all pending events have gathered in bucket b+1, so without handing
+// memory over, a score of buckets would end with room for all.
+//
+//go:noinline
+func (q *queue) grow(bucket *[]Event) {
+	full := *bucket
+	if len(full) < handOver || len(full) >= cap(q.spare) {
+		*bucket = slices.Grow(full, 1)
+		return
+	}
+	*bucket = append(q.spare[:0], full...)
+	q.spare = full[:0]
 }
 
 // turn begins a new round of the current instant, when the old one is
@@ -78,10 +108,23 @@ func (q *queue) peek() (Time, bool) {
 func (q *queue) advance(t Time) {
 	b := bits.TrailingZeros64(q.full) & 63
 	bucket := q.buckets[b]
-	q.full &^= 1 << b
 	q.last = t
-	for i := range bucket {
-		q.push(bucket[i])
+	full := q.full &^ (1 << b)
+	for i := range bucket { // push, by hand: the compiler does not inline it
+		ev := &bucket[i]
+		to := bits.Len64(uint64(ev.At^t)) & 63
+		lower := &q.buckets[to]
+		n := len(*lower)
+		if n == cap(*lower) {
+			q.grow(lower)
+		}
+		*lower = (*lower)[:n+1]
+		(*lower)[n] = *ev
+		full |= 1 << to
+	}
+	q.full = full
+	if cap(bucket) > cap(q.spare) {
+		q.spare, bucket = bucket, q.spare
 	}
 	q.buckets[b] = bucket[:0]
 }
