@@ -1,0 +1,54 @@
+package term
+
+import (
+	"io"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// patience is how long a verb may take before a person is shown that it lives.
+const patience = 400 * time.Millisecond
+
+// Spin shows on a terminal's standard error that what is going on, once it has
+// taken a moment, and returns the function that ends it. Elsewhere both do
+// nothing.
+func (t *Terminal) Spin(what string) (stop func()) {
+	if !t.ErrTTY {
+		return func() {}
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		spin(t.Err, what, done)
+	}()
+	return func() {
+		close(done)
+		<-ended
+	}
+}
+
+func spin(w io.Writer, what string, done <-chan struct{}) {
+	select {
+	case <-done:
+		return
+	case <-time.After(patience):
+	}
+	bar := progressbar.NewOptions(-1,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetDescription(what),
+		progressbar.OptionSpinnerType(14),
+		progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetElapsedTime(true))
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			_ = bar.Finish() // a terminal that cannot be cleared is no reason to fail
+			return
+		case <-tick.C:
+			_ = bar.Add(1)
+		}
+	}
+}
