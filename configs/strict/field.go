@@ -1,0 +1,120 @@
+package strict
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// field is a field of a struct that a key fills.
+type field struct {
+	index int
+	name  string
+	typ   reflect.Type
+	rule  rule
+}
+
+// rule is a weft tag.
+type rule struct {
+	required bool
+	positive bool
+	enum     []string
+	min, max *float64
+	doc      string
+}
+
+// shape is what a struct type says about its keys.
+type shape struct {
+	fields []field
+	key    int // index of the field tagged ",key", or -1
+}
+
+// shapeOf reads the tags of a struct type. A tag that cannot be read is a
+// defect of the program.
+func shapeOf(t reflect.Type) shape {
+	s := shape{key: -1}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, opt, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if opt == "key" {
+			s.key = i
+			continue
+		}
+		if name == "" || name == "-" || !f.IsExported() {
+			continue
+		}
+		s.fields = append(s.fields, field{i, name, f.Type, parseRule(t, f)})
+	}
+	return s
+}
+
+func parseRule(t reflect.Type, f reflect.StructField) rule {
+	var r rule
+	tag := f.Tag.Get("weft")
+	if before, doc, ok := strings.Cut(tag, "doc="); ok {
+		r.doc, tag = doc, strings.TrimSuffix(before, ",")
+	}
+	if tag == "" {
+		return r
+	}
+	for _, part := range strings.Split(tag, ",") {
+		k, v, _ := strings.Cut(part, "=")
+		switch k {
+		case "required":
+			r.required = true
+		case "positive":
+			r.positive = true
+		case "enum":
+			r.enum = strings.Split(v, "|")
+		case "min", "max":
+			x, err := strconv.ParseFloat(v, 64)
+			if err != nil {
+				panic(fmt.Sprintf("strict: %s.%s: weft tag %q: %v", t, f.Name, part, err))
+			}
+			if k == "min" {
+				r.min = &x
+			} else {
+				r.max = &x
+			}
+		default:
+			panic(fmt.Sprintf("strict: %s.%s: unknown weft tag %q", t, f.Name, part))
+		}
+	}
+	return r
+}
+
+// keys returns the names of the fields, in the order of the struct.
+func (s shape) keys() []string {
+	out := make([]string, len(s.fields))
+	for i, f := range s.fields {
+		out[i] = f.name
+	}
+	return out
+}
+
+// keyed says whether t is a slice of structs that is written as a mapping.
+func keyed(t reflect.Type) bool {
+	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct && shapeOf(t.Elem()).key >= 0
+}
+
+func sorted(s []string) []string {
+	slices.Sort(s)
+	return s
+}
+
+// bounds prints the range of a rule.
+func (r rule) bounds() string {
+	switch {
+	case r.min != nil && r.max != nil:
+		return fmt.Sprintf("%v to %v", *r.min, *r.max)
+	case r.min != nil:
+		return fmt.Sprintf("at least %v", *r.min)
+	}
+	return fmt.Sprintf("at most %v", *r.max)
+}
+
+func (r rule) inside(x float64) bool {
+	return (r.min == nil || x >= *r.min) && (r.max == nil || x <= *r.max)
+}
