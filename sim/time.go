@@ -67,6 +67,12 @@ func (t Time) String() string {
 	return strconv.FormatInt(int64(t), 10) + "ps"
 }
 
+// MarshalText returns the text of [Time.String].
+func (t Time) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText reads what [ParseTime] reads.
+func (t *Time) UnmarshalText(text []byte) error { return set(t, text, ParseTime) }
+
 // decimal prints n/d exactly, for a d that is a power of ten.
 func decimal(n, d int64) string {
 	sign := ""
