@@ -1,0 +1,244 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/weft-sim/weft/cmd/weft/internal/term"
+	"github.com/weft-sim/weft/configs/catalog"
+	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/workloads/replay"
+)
+
+// Run is the answer of `weft run`: what was asked, on what, and the result.
+type Run struct {
+	Name    string // of the scenario or trace
+	System  string
+	Nodes   int
+	GPUs    int
+	Network string // the model: "fluid", "ideal"
+	Grain   string
+	// Check is the command that shows where each figure comes from; empty
+	// where there is none.
+	Check      string
+	Result     *replay.Result
+	Provenance []catalog.Provenance
+	Warnings   []string // of loading; those of the result follow
+	Thresholds []Threshold
+	Version    string
+}
+
+// Threshold is a bound that the scenario sets, and whether the answer keeps it.
+type Threshold struct {
+	Metric string // "step_time"
+	Want   string // "< 20ms"
+	Got    string
+	Met    bool
+}
+
+const (
+	barWidth = 24
+	// A first screen has about fifty lines; longer tables are cut, the rest
+	// is in the JSON.
+	mostGroups, mostLinks, mostCollectives, mostWarnings = 8, 3, 12, 10
+)
+
+// Text writes the answer as a page for people: the step time, where it went,
+// the busiest links, the collectives, and what to be careful about.
+func (r *Run) Text(w io.Writer, t *term.Terminal) error {
+	var b strings.Builder
+	res := r.Result
+	fmt.Fprintf(&b, "%s on %s: %s, %s, %s network\n\n", r.Name, r.System,
+		Plural(r.GPUs, "GPU"), Plural(r.Nodes, "node"), r.Network)
+	fmt.Fprintf(&b, "%s  %s\n", t.Bold("Step time"), t.Bold(Duration(res.StepTime)))
+
+	section(&b, t, "Where the step goes, along its critical path")
+	b.WriteString(breakdown(res, t))
+	ranks(&b, res.Ranks, res.StepTime)
+
+	if len(res.Busiest) > 0 {
+		section(&b, t, "Busiest links")
+		b.WriteString(links(res))
+	}
+	if len(res.Colls) > 0 {
+		section(&b, t, "Collectives")
+		b.WriteString(collectives(res.Colls))
+	}
+	for _, th := range r.Thresholds {
+		word := "kept"
+		if !th.Met {
+			word = t.Alert("MISSED")
+		}
+		fmt.Fprintf(&b, "\nThreshold %s %s: %s, it is %s\n", th.Metric, th.Want, word, th.Got)
+	}
+	r.caution(&b, t)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func section(b *strings.Builder, t *term.Terminal, title string) {
+	fmt.Fprintf(b, "\n%s\n", t.Bold(title))
+}
+
+// part is a line of the breakdown.
+type part struct {
+	what string
+	time sim.Time
+}
+
+// breakdown prints the partition of the step. All rows have one unit and one
+// number of decimals, so that they add up to the eye as well.
+func breakdown(res *replay.Result, t *term.Terminal) string {
+	br := res.Breakdown
+	parts := []part{{"compute", br.Compute}}
+	var rest part
+	for i, e := range br.Exposed {
+		if i >= mostGroups {
+			rest.time += e.Time
+			continue
+		}
+		what := e.Dim + " communication"
+		if e.Comm != "" && e.Comm != e.Dim {
+			what += " (" + e.Comm + ")"
+		}
+		parts = append(parts, part{what, e.Time})
+	}
+	if n := len(br.Exposed) - mostGroups; n > 0 {
+		rest.what = "communication of " + Plural(n, "more group")
+		parts = append(parts, rest)
+	}
+	parts = append(parts, part{"launch", br.Launch}, part{"pipeline bubble", br.Bubble}, part{"waiting", br.Wait})
+
+	in := inUnitOf(res.StepTime)
+	tb := NewTable(Left(""), Right(in.head), Right("share"), Left(""))
+	for _, p := range parts {
+		if p.time == 0 && p.what != "compute" {
+			continue
+		}
+		share := ratio(p.time, res.StepTime)
+		tb.Add(p.what, in.print(p.time), Percent(share), t.Accent(Bar(share, barWidth)))
+	}
+	tb.Add("the step", in.print(res.StepTime), Percent(ratio(res.StepTime, res.StepTime)), "")
+	return tb.String()
+}
+
+// ranks says in a sentence how the ranks fared on average, which differs from
+// the critical path where ranks differ.
+func ranks(b *strings.Builder, r replay.RankTimes, step sim.Time) {
+	if r == (replay.RankTimes{}) {
+		return
+	}
+	fmt.Fprintf(b, "\n  A rank, on average: computes %s, communicates without computing %s, waits %s",
+		Percent(ratio(r.Compute, step)), Percent(ratio(r.ExposedComm, step)), Percent(ratio(r.Wait, step)))
+	if r.HiddenComm > 0 {
+		fmt.Fprintf(b, ";\n  another %s of communication is hidden under compute", Duration(r.HiddenComm))
+	}
+	b.WriteString(".\n")
+}
+
+func links(res *replay.Result) string {
+	tb := NewTable(Left("link"), Left("class"), Right("each way"), Right("carried"), Right("busy"))
+	for i, l := range res.Busiest {
+		if i == mostLinks {
+			break
+		}
+		tb.Add(l.Name, l.Class, Rate(l.Rate), Volume(l.Bytes), Percent(l.Utilisation))
+	}
+	return tb.String()
+}
+
+func collectives(colls []replay.CollectiveUse) string {
+	tb := NewTable(Left("operation"), Left("group"), Right("ranks"), Right("groups"), Right("size"), Right("count"),
+		Left("algorithm"), Left("protocol"), Right("time (us)"), Right("at least (us)"), Right("busbw (GB/s)"))
+	for i, c := range colls {
+		if i == mostCollectives {
+			break
+		}
+		tb.Add(c.Op, c.Comm, strconv.Itoa(c.Ranks), strconv.Itoa(c.Groups), Size(c.Bytes), Count(int64(c.Count)),
+			c.Algo, c.Proto, Figure(c.Time.Microseconds()), bound(c.Bound), Figure(float64(c.BusBW)/1e9))
+	}
+	s := tb.String()
+	if n := len(colls) - mostCollectives; n > 0 {
+		s += fmt.Sprintf("  and %s; --format json has all\n", Plural(n, "more kind"))
+	}
+	return s
+}
+
+func bound(t sim.Time) string {
+	if t <= 0 {
+		return ""
+	}
+	return Figure(t.Microseconds())
+}
+
+// caution prints the warnings and how many figures are assumptions.
+func (r *Run) caution(b *strings.Builder, t *term.Terminal) {
+	warnings := r.AllWarnings()
+	if len(warnings) > 0 {
+		section(b, t, "Be careful")
+		for i, w := range warnings {
+			if i == mostWarnings {
+				fmt.Fprintf(b, "  and %s; --format json has all\n", Plural(len(warnings)-i, "more warning"))
+				break
+			}
+			fmt.Fprintf(b, "  %s %s\n", t.Alert("!"), w)
+		}
+	}
+	assumed := 0
+	for _, p := range r.Provenance {
+		if p.Status == catalog.Assumed {
+			assumed++
+		}
+	}
+	if len(r.Provenance) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s from the catalogue, %d of them assumed", Plural(len(r.Provenance), "figure"), assumed)
+	if r.Check != "" {
+		fmt.Fprintf(b, "; %s says where each comes from", r.Check)
+	}
+	b.WriteString(".\n")
+}
+
+// AllWarnings returns the warnings of loading, then those of the result.
+func (r *Run) AllWarnings() []string {
+	return append(r.Warnings[:len(r.Warnings):len(r.Warnings)], r.Result.Warnings...)
+}
+
+func ratio(a, b sim.Time) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+// fixed prints times in one unit with one number of decimals.
+type fixed struct {
+	unit
+	head     string
+	decimals int
+}
+
+// inUnitOf returns the unit of t, with decimals for four digits of it.
+func inUnitOf(t sim.Time) fixed {
+	u := pick(timeUnits, float64(t))
+	f := fixed{unit: u, head: "time (" + u.name + ")"}
+	if t > 0 {
+		f.decimals = max(3-int(math.Floor(math.Log10(float64(t)/u.size))), 0)
+	}
+	if u.size == 1 {
+		f.decimals = 0
+	}
+	return f
+}
+
+func (f fixed) print(t sim.Time) string {
+	s := strconv.FormatFloat(float64(t)/f.size, 'f', f.decimals, 64)
+	if t > 0 && !strings.ContainsAny(s, "123456789") {
+		return "< " + s[:len(s)-1] + "1"
+	}
+	return s
+}
