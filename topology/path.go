@@ -19,6 +19,7 @@ type Path struct {
 	Latency sim.Time // first byte, end to end
 	Rate    sim.Rate // ceiling of one transfer whatever else runs; 0 is none
 	Kind    PathKind
+	Staged  bool // the bytes are written to host memory and read from there
 }
 
 // PathKind names the worst crossing of a path, best first, in the words of

@@ -1,0 +1,139 @@
+package topology
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/weft-sim/weft/sim"
+)
+
+func (k NodeKind) String() string {
+	return [...]string{"GPU", "NVSwitch", "PCIe switch", "host bridge", "CPU", "host memory", "NIC", "switch"}[k]
+}
+
+// NodeKinds is the number of kinds of nodes.
+const NodeKinds = int(Switch) + 1
+
+// Count returns the number of nodes of each kind, indexed by [NodeKind].
+func (g *Graph) Count() [NodeKinds]int {
+	var n [NodeKinds]int
+	for _, node := range g.Nodes {
+		n[node.Kind]++
+	}
+	return n
+}
+
+// Node returns the node of that name, by search.
+func (g *Graph) Node(name string) (NodeID, bool) {
+	for i, n := range g.Nodes {
+		if n.Name == name {
+			return NodeID(i), true
+		}
+	}
+	return 0, false
+}
+
+// ResourceName names a resource for a person: its two ends, and the physical
+// links that it stands for: "n0.gpu3 > n0.nvswitch (18 nvlink4 links)". The
+// far (or near) end of a trunk is what its members' ends have in common.
+func (g *Graph) ResourceName(r ResourceID) string {
+	if r < 0 || int(r) >= g.Resources() {
+		return fmt.Sprintf("resource %d", r)
+	}
+	links, _ := g.Members(r)
+	first := g.Links[links[0]]
+	from, to := g.Nodes[first.From].Name, g.Nodes[first.To].Name
+	var width int32
+	for _, id := range links {
+		l := g.Links[id]
+		width += l.Width
+		from = commonName(from, g.Nodes[l.From].Name)
+		to = commonName(to, g.Nodes[l.To].Name)
+	}
+	class := g.Classes[first.Class].Name
+	if g.lanes(first) {
+		return fmt.Sprintf("%s > %s (%s x%d)", from, to, class, width)
+	}
+	plural := "s"
+	if width == 1 {
+		plural = ""
+	}
+	return fmt.Sprintf("%s > %s (%d %s link%s)", from, to, width, class, plural)
+}
+
+// lanes reports whether the width of a link counts lanes: on PCIe.
+func (g *Graph) lanes(l Link) bool {
+	pcie := func(k NodeKind) bool { return k == PCIeSwitch || k == RootComplex }
+	from, to := g.Nodes[l.From].Kind, g.Nodes[l.To].Kind
+	return (pcie(from) || pcie(to)) && from != Socket && to != Socket
+}
+
+// commonName returns the name of a set of nodes from the names of two:
+// "n0.nvswitch0" and "n0.nvswitch3" are "n0.nvswitch".
+func commonName(a, b string) string {
+	if a == b {
+		return a
+	}
+	digits := "0123456789"
+	a, b = strings.TrimRight(a, digits), strings.TrimRight(b, digits)
+	for !strings.HasPrefix(b, a) {
+		a = a[:len(a)-1]
+	}
+	return a
+}
+
+// ClassTotal is what a machine has of one class of links.
+type ClassTotal struct {
+	Class ClassID
+	Links int      // physical links (lanes count as one link), both directions as one
+	Rate  sim.Rate // their sum, per direction
+}
+
+// ByClass adds up the links by class, in the order of the classes.
+func (g *Graph) ByClass() []ClassTotal {
+	totals := make([]ClassTotal, len(g.Classes))
+	for i := range totals {
+		totals[i].Class = ClassID(i)
+	}
+	for _, l := range g.Links {
+		t := &totals[l.Class]
+		if g.lanes(l) {
+			t.Links++
+		} else {
+			t.Links += int(l.Width)
+		}
+		t.Rate += l.Rate
+	}
+	for i := range totals {
+		totals[i].Links /= 2
+		totals[i].Rate /= 2
+	}
+	return totals
+}
+
+// Egress returns the sum of the rates of the links that leave a node for
+// nodes of the given kinds, and their number (their widths added up).
+func (g *Graph) Egress(n NodeID, kinds ...NodeKind) (rate sim.Rate, width int) {
+	for _, l := range g.Links {
+		if l.From != n {
+			continue
+		}
+		for _, k := range kinds {
+			if g.Nodes[l.To].Kind == k {
+				rate += l.Rate
+				width += int(l.Width)
+				break
+			}
+		}
+	}
+	return rate, width
+}
+
+// GPUEgress returns what a GPU can send over NVLink, per direction, and over
+// how many links; zero without NVLink.
+func (m *Machine) GPUEgress(rank int32) (rate sim.Rate, links int) {
+	return m.Graph.Egress(m.Ranks[rank], GPU, NVSwitch)
+}
+
+// ResourceName names a resource: see [Graph.ResourceName].
+func (m *Machine) ResourceName(r ResourceID) string { return m.Graph.ResourceName(r) }
