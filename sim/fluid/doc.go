@@ -1,0 +1,2 @@
+// Package fluid shares the capacity of links among flows, exactly.
+package fluid
