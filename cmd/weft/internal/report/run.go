@@ -90,7 +90,8 @@ type part struct {
 }
 
 // breakdown prints the partition of the step. All rows have one unit and one
-// number of decimals, so that they add up to the eye as well.
+// number of decimals, so that they add up to the eye as well, but for the
+// rounding of the last digit.
 func breakdown(res *replay.Result, t *term.Terminal) string {
 	br := res.Breakdown
 	parts := []part{{"compute", br.Compute}}
