@@ -353,7 +353,7 @@ func expected(t reflect.Type, r rule) string {
 	case reflect.TypeFor[sim.Rate]():
 		return "a rate with its unit, such as 450GB/s"
 	case reflect.TypeFor[sim.FlopRate]():
-		return "an arithmetic rate with its unit, such as 989TFLOPS"
+		return "an arithmetic rate with its unit, such as 989TFLOP/s"
 	}
 	zero := reflect.New(t).Interface()
 	if s, ok := zero.(short); ok {
