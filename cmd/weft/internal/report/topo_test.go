@@ -1,0 +1,74 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-sim/weft/cmd/weft/internal/term"
+	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/topology"
+	"github.com/weft-sim/weft/topology/machine"
+	"github.com/weft-sim/weft/topology/nvlink"
+)
+
+// mesh is four GPUs with two NVLinks between every two, 25 GB/s each way and
+// 700 ns.
+func mesh(t *testing.T) *topology.Machine {
+	t.Helper()
+	m, err := machine.Build(machine.Spec{
+		Name: "mesh-4",
+		Host: machine.Host{GPUs: 4, NVLink: &nvlink.Spec{
+			Edges: [][3]int{{0, 1, 2}, {0, 2, 2}, {0, 3, 2}, {1, 2, 2}, {1, 3, 2}, {2, 3, 2}},
+			Link: topology.Wire{Rate: 25 * sim.GBps, Latency: 700 * sim.Nanosecond,
+				Class: topology.Class{Name: "nvlink2", Raw: 25 * sim.GBps, Note: "a test's own figure"}},
+		}},
+		Notes: []string{"the latency is assumed"},
+	})
+	require.NoError(t, err)
+	return m
+}
+
+func TestTopoText(t *testing.T) {
+	topo, err := NewTopo(mesh(t), "x")
+	require.NoError(t, err)
+	var b strings.Builder
+	require.NoError(t, topo.Text(&b, &term.Terminal{}))
+	assert.Equal(t, `mesh-4 is 1 node with 4 GPUs. There is nothing but wires between them.
+Each GPU has 6 NVLinks and can send 150 GB/s over them, and receive as much.
+One half of the GPUs can send at most 200 GB/s to the other half, all at once.
+
+Links, by class (all rates are of one direction)
+  class    links  of one, nominal     usable  all together  where the usable rate comes from
+  nvlink2     12        25.0 GB/s  25.0 GB/s      300 GB/s  a test's own figure
+
+Ways from a GPU to another
+  kind  what it crosses                       pairs  one transfer  latency
+  NVL   NVLink, direct or through NVSwitches     12     50.0 GB/s   700 ns
+
+  NVL, for example from GPU 0 to GPU 1:
+    n0.gpu0 > n0.gpu1 (2 nvlink2 links)
+
+The same as nvidia-smi topo -m shows it
+        GPU0  GPU1  GPU2  GPU3
+  GPU0     X   NV2   NV2   NV2
+  GPU1   NV2     X   NV2   NV2
+  GPU2   NV2   NV2     X   NV2
+  GPU3   NV2   NV2   NV2     X
+
+Be careful
+  ! the latency is assumed
+`, b.String())
+}
+
+func TestTopoCountsEveryPair(t *testing.T) {
+	topo, err := NewTopo(mesh(t), "x")
+	require.NoError(t, err)
+	require.Len(t, topo.Paths, 1)
+	assert.Equal(t, 12, topo.Paths[0].Pairs, "ordered pairs of four")
+	assert.Equal(t, 50*sim.GBps, topo.Paths[0].Rate, "two links of 25 GB/s each way")
+	assert.Equal(t, []string{"NV2", "X", "NV2", "NV2"}, topo.Kinds[1])
+	assert.True(t, topo.All)
+}
