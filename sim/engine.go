@@ -142,6 +142,9 @@ func (e *Engine) Run(ctx context.Context, lim Limits) (Stop, error) {
 	e.running = true
 	defer func() { e.running = false }()
 
+	if e.err != nil {
+		return Failed, e.err
+	}
 	if lim.Horizon > 0 && e.q.last > lim.Horizon {
 		return AtHorizon, nil
 	}

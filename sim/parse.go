@@ -72,88 +72,12 @@ const (
 	forExample = "for example"
 )
 
-// unit is worth mul * 10^dec * 2^bin.
-type unit struct {
-	name     string
-	dec, bin int
-	mul      int64 // 0 is 1
-}
-
-// kind is a kind of quantity.
-type kind struct {
-	expected string
-	fallback string // the unit that a bare number most likely meant
-	example  string
-	largest  string // the largest value, where values are integers
-	units    []unit // of units that differ in case only, the likelier first
-	slips    [][2]string
-}
-
-var times = kind{
-	expected: "a time in ps, ns, us, ms, s, min or h",
-	fallback: "us",
-	example:  "1.5us",
-	largest:  MaxTime.String(),
-	units: []unit{
-		{name: "ps"}, {name: "ns", dec: 3}, {name: "us", dec: 6}, {name: "ms", dec: 9}, {name: "s", dec: 12},
-		{name: "min", dec: 12, mul: 60}, {name: "h", dec: 12, mul: 3600},
-		{name: "µs", dec: 6}, // the micro sign, U+00B5
-		{name: "μs", dec: 6}, // the Greek letter mu, U+03BC
-	},
-	slips: [][2]string{
-		{"psec", "ps"}, {"picosecond", "ps"}, {"nsec", "ns"}, {"nanosecond", "ns"}, {"usec", "us"}, {"microsecond", "us"},
-		{"msec", "ms"}, {"millisecond", "ms"}, {"sec", "s"}, {"second", "s"}, {"minute", "min"}, {"hr", "h"}, {"hour", "h"},
-	},
-}
-
-var amounts = kind{
-	expected: "bytes in B, KB, MB, GB, TB or KiB, MiB, GiB, TiB",
-	fallback: "B",
-	example:  "1MiB",
-	largest:  Bytes(math.MaxInt64).String(),
-	units: []unit{
-		{name: "B"}, {name: "KB", dec: 3}, {name: "MB", dec: 6}, {name: "GB", dec: 9}, {name: "TB", dec: 12},
-		{name: "KiB", bin: 10}, {name: "MiB", bin: 20}, {name: "GiB", bin: 30}, {name: "TiB", bin: 40},
-	},
-	// The suffixes of nccl-tests are powers of 1024.
-	slips: [][2]string{{"byte", "B"}, {"k", "KiB"}, {"m", "MiB"}, {"g", "GiB"}, {"t", "TiB"}},
-}
-
-var rates = kind{
-	expected: "bytes per second, per direction",
-	fallback: "GB/s",
-	example:  "450GB/s",
-	units: []unit{
-		{name: "GB/s", dec: 9}, {name: "MB/s", dec: 6}, {name: "TB/s", dec: 12}, {name: "KB/s", dec: 3}, {name: "B/s"},
-		{name: "KiB/s", bin: 10}, {name: "MiB/s", bin: 20}, {name: "GiB/s", bin: 30}, {name: "TiB/s", bin: 40},
-		{name: "Gb/s", dec: 9, bin: -3}, {name: "Gbit/s", dec: 9, bin: -3}, {name: "Gbps", dec: 9, bin: -3},
-		{name: "Mb/s", dec: 6, bin: -3}, {name: "Mbit/s", dec: 6, bin: -3}, {name: "Mbps", dec: 6, bin: -3},
-		{name: "Tb/s", dec: 12, bin: -3}, {name: "Tbit/s", dec: 12, bin: -3}, {name: "Tbps", dec: 12, bin: -3},
-		{name: "Kb/s", dec: 3, bin: -3}, {name: "Kbit/s", dec: 3, bin: -3}, {name: "Kbps", dec: 3, bin: -3},
-		{name: "b/s", bin: -3}, {name: "bit/s", bin: -3}, {name: "bps", bin: -3},
-	},
-	slips: [][2]string{{"GBps", "GB/s"}, {"MBps", "MB/s"}, {"TBps", "TB/s"}, {"KBps", "KB/s"}, {"Bps", "B/s"}},
-}
-
-var flopRates = kind{
-	expected: "dense floating-point operations per second",
-	fallback: "TFLOP/s",
-	example:  "989TFLOP/s",
-	units: []unit{
-		{name: "TFLOP/s", dec: 12}, {name: "GFLOP/s", dec: 9}, {name: "PFLOP/s", dec: 15},
-		{name: "EFLOP/s", dec: 18}, {name: "MFLOP/s", dec: 6}, {name: "FLOP/s"},
-	},
-	slips: [][2]string{
-		{"tflop", "TFLOP/s"}, {"gflop", "GFLOP/s"}, {"pflop", "PFLOP/s"}, {"eflop", "EFLOP/s"}, {"mflop", "MFLOP/s"}, {"flop", "FLOP/s"},
-	},
-}
-
 // maxQuantity bounds the text of a quantity; no sensible one is near it.
 const maxQuantity = 100
 
 // split separates number and unit. The number keeps its spelling.
-func (k *kind) split(s string) (number, unit, error) {
-	refuse := func(problem, try, hint string) (number, unit, error) {
+func (k *kind) split(s string) (number, unit, *UnitError) {
+	refuse := func(problem, try, hint string) (number, unit, *UnitError) {
 		if hint == forExample {
 			try = k.example
 		}
@@ -289,9 +213,12 @@ func isDigit(s string, i int) bool { return i < len(s) && s[i] >= '0' && s[i] <=
 
 // whole reads a quantity whose values are integers.
 func (k *kind) whole(s string, round bool) (int64, error) {
-	n, u, err := k.split(s)
-	if err != nil || n.digits == "" {
-		return 0, err
+	n, u, fault := k.split(s)
+	if fault != nil {
+		return 0, k.vouch(fault, func(try string) error { _, err := k.whole(try, round); return err })
+	}
+	if n.digits == "" {
+		return 0, nil
 	}
 	// 10^-40 of the largest unit is far below half of the smallest, and 10^40
 	// of the smallest is far above the largest value.
@@ -303,7 +230,7 @@ func (k *kind) whole(s string, round bool) (int64, error) {
 	case size < -far && round:
 		return 0, nil
 	case size < -far:
-		return 0, k.notWhole(s, 1)
+		return 0, k.notWhole(s, 0)
 	}
 	num, _ := new(big.Int).SetString(n.digits, 10)
 	num.Mul(num, big.NewInt(max(u.mul, 1)))
@@ -315,23 +242,16 @@ func (k *kind) whole(s string, round bool) (int64, error) {
 	} else {
 		den = power
 	}
-	// Rounded down after adding a half.
-	rem := new(big.Int)
-	q, rem := new(big.Int).QuoRem(num, den, rem)
-	if rem.Sign() != 0 {
-		up := rem.Lsh(rem, 1).Cmp(den) >= 0
-		if up {
-			q.Add(q, big.NewInt(1))
-		}
-		if !round {
-			if !q.IsInt64() {
-				return 0, k.tooLarge(s)
-			}
-			return 0, k.notWhole(s, q.Int64())
-		}
+	q, rem := new(big.Int).QuoRem(num, den, new(big.Int))
+	whole := rem.Sign() == 0
+	if rem.Lsh(rem, 1).Cmp(den) >= 0 { // a half or more
+		q.Add(q, big.NewInt(1))
 	}
-	if !q.IsInt64() {
+	switch {
+	case !q.IsInt64():
 		return 0, k.tooLarge(s)
+	case !whole && !round:
+		return 0, k.notWhole(s, q.Int64())
 	}
 	return q.Int64(), nil
 }
@@ -340,9 +260,12 @@ func (k *kind) whole(s string, round bool) (int64, error) {
 // value nearest to what was written: the power of ten goes into the decimal
 // text, and a power of two is exact.
 func (k *kind) float(s string) (float64, error) {
-	n, u, err := k.split(s)
-	if err != nil || n.digits == "" {
-		return 0, err
+	n, u, fault := k.split(s)
+	if fault != nil {
+		return 0, k.vouch(fault, func(try string) error { _, err := k.float(try); return err })
+	}
+	if n.digits == "" {
+		return 0, nil
 	}
 	v, err := strconv.ParseFloat(n.digits+"e"+strconv.Itoa(n.exp+u.dec), 64)
 	v = math.Ldexp(v, u.bin)
@@ -350,6 +273,14 @@ func (k *kind) float(s string) (float64, error) {
 		return 0, k.tooLarge(s)
 	}
 	return v, nil
+}
+
+// vouch makes sure that an error proposes what can be read.
+func (k *kind) vouch(e *UnitError, read func(string) error) error {
+	if read(e.Try) != nil {
+		e.Try, e.hint = k.example, forExample
+	}
+	return e
 }
 
 func (k *kind) tooLarge(s string) error {
@@ -361,5 +292,5 @@ func (k *kind) tooLarge(s string) error {
 }
 
 func (k *kind) notWhole(s string, near int64) error {
-	return &UnitError{Read: s, Problem: "is not a whole number of bytes", Expected: k.expected, Try: Bytes(near).String()}
+	return &UnitError{Read: s, Problem: "is not a whole number of bytes", Expected: k.expected, Try: Bytes(max(near, 1)).String()}
 }
