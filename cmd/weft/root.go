@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,36 +23,58 @@ type app struct {
 	*term.Terminal
 }
 
-// execute runs one command line and returns how it ended. An error is printed
-// once, plainly; a panic becomes one line that says how to report it.
-func execute(t *term.Terminal, args []string) (code exitcode.Code) {
+// grace is how long a verb has, after Ctrl-C, to say how far it got.
+const grace = 500 * time.Millisecond
+
+// execute runs one command line and returns how it ended. A verb that is
+// interrupted gets a moment to stop by itself; one that hangs on its input does
+// not get more.
+func execute(t *term.Terminal, args []string) exitcode.Code {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 
+	ended := make(chan exitcode.Code, 1)
+	root := newRoot(&app{t})
+	root.SetArgs(args)
+	go func() { ended <- attempt(ctx, t, root) }()
+	select {
+	case code := <-ended:
+		return code
+	case <-ctx.Done():
+	}
+	select {
+	case code := <-ended:
+		return code
+	case <-time.After(grace):
+		fmt.Fprintln(t.Err, "weft: interrupted")
+		return exitcode.Interrupted
+	}
+}
+
+// attempt runs one command line. An error is printed once, plainly; a panic
+// becomes one line that says how to report it.
+func attempt(ctx context.Context, t *term.Terminal, root *cobra.Command) (code exitcode.Code) {
 	defer func() {
 		if r := recover(); r != nil {
 			fmt.Fprintf(t.Err, "weft: a fault of ours: %v\n", r)
-			fmt.Fprintf(t.Err, "Please report it with this command line and `weft version`; WEFT_DEBUG=1 shows where it happened.\n")
+			fmt.Fprintln(t.Err, "Please report it with this command line and `weft version`; WEFT_DEBUG=1 shows where it happened.")
 			if os.Getenv("WEFT_DEBUG") != "" {
 				fmt.Fprintf(t.Err, "%s", debug.Stack())
 			}
 			code = exitcode.Internal
 		}
 	}()
-
-	root := newRoot(&app{t})
-	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
+	switch {
+	case err == nil:
 		return exitcode.OK
+	case ctx.Err() != nil:
+		fmt.Fprintf(t.Err, "weft: interrupted: %s\n", strings.TrimSpace(err.Error()))
+		return exitcode.Interrupted
 	}
-	code = exitcode.Of(err)
-	if ctx.Err() != nil {
-		code = exitcode.Interrupted
-	}
-	fmt.Fprintln(t.Err, "weft: "+strings.TrimRight(err.Error(), "\n"))
-	return code
+	fmt.Fprintf(t.Err, "weft: %s\n", strings.TrimSpace(err.Error()))
+	return exitcode.Of(err)
 }
 
 // newRoot builds the tree of verbs.
