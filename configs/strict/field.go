@@ -108,12 +108,14 @@ func sorted(s []string) []string {
 func (r rule) bounds() string {
 	switch {
 	case r.min != nil && r.max != nil:
-		return fmt.Sprintf("%v to %v", *r.min, *r.max)
+		return number(*r.min) + " to " + number(*r.max)
 	case r.min != nil:
-		return fmt.Sprintf("at least %v", *r.min)
+		return "at least " + number(*r.min)
 	}
-	return fmt.Sprintf("at most %v", *r.max)
+	return "at most " + number(*r.max)
 }
+
+func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 func (r rule) inside(x float64) bool {
 	return (r.min == nil || x >= *r.min) && (r.max == nil || x <= *r.max)

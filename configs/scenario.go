@@ -1,0 +1,189 @@
+package configs
+
+import (
+	"github.com/weft-sim/weft/configs/strict"
+	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/workloads/synth"
+)
+
+// Scenario is a question to weft: a machine, what it is asked to do, and how to
+// simulate that. [Load] makes one; [Scenario.Build] gives it to the simulator.
+type Scenario struct {
+	Name        string      `yaml:"name" weft:"required,doc=a short name for reports"`
+	About       string      `yaml:"about" weft:"doc=what the scenario teaches"`
+	System      System      `yaml:"system" weft:"required,doc=one server or rack: a name of the catalogue or an inline description"`
+	Nodes       int32       `yaml:"nodes" weft:"min=1,max=1048576,doc=how many of the system"`
+	Network     Network     `yaml:"network"`
+	Collectives Collectives `yaml:"collectives"`
+	Collapse    string      `yaml:"collapse" weft:"enum=auto|off,doc=simulate equal ranks once (auto) or all of them (off); the answers are equal"`
+	Issue       Issue       `yaml:"issue"`
+	Workload    Workload    `yaml:"workload" weft:"required"`
+	Seed        uint64      `yaml:"seed" weft:"doc=seeds all that is random: jitter"`
+	Thresholds  Thresholds  `yaml:"thresholds" weft:"doc=bounds that decide the exit code"`
+
+	// Warnings are sentences about the loading that a report must repeat.
+	Warnings []string `yaml:"-"`
+
+	tree *strict.Node
+	home home
+}
+
+// System is the machine of one node: a name of the catalogue, or an inline
+// description of GPUs on one NVLink domain with figures of the user's own.
+type System struct {
+	Name   string  `yaml:"-"`
+	GPUs   int     `yaml:"gpus" weft:"required,min=1,max=1048576,doc=GPUs of a node"`
+	GPU    string  `yaml:"gpu" weft:"doc=name of the GPU in the catalogue, for work given in FLOPs"`
+	NVLink *NVLink `yaml:"nvlink" weft:"doc=what joins the GPUs of a node"`
+}
+
+// Short lets a system be written as its name.
+func (s *System) Short() any { return &s.Name }
+
+// NVLink is the inline description of what joins the GPUs of a node: switches
+// (one, unless planes says otherwise) or, with edges, a mesh.
+type NVLink struct {
+	Bandwidth     sim.Rate `yaml:"bandwidth" weft:"required,positive,doc=usable rate of one link, per direction"`
+	Latency       sim.Time `yaml:"latency" weft:"required,doc=of one link, from end to end"`
+	SwitchLatency sim.Time `yaml:"switch_latency" weft:"doc=traversal of a switch"`
+	Planes        []int    `yaml:"planes" weft:"min=1,doc=links of each GPU to each switch, for example [5, 4, 4, 5]; [1] when absent"`
+	Edges         [][]int  `yaml:"edges" weft:"min=1,doc=a mesh in place of switches: [GPU, GPU, links]"`
+}
+
+// Check refuses switches and a mesh at once.
+func (n *NVLink) Check(report func(key, message string)) {
+	if len(n.Planes) > 0 && len(n.Edges) > 0 {
+		report("edges", "read edges beside planes, expected a mesh (edges) or switches (planes)")
+	}
+	for i, e := range n.Edges {
+		if len(e) != 3 {
+			report(at("edges", i), "expected [GPU, GPU, links]")
+		}
+	}
+	for i, p := range n.Planes {
+		if p < 1 {
+			report(at("planes", i), "expected at least one link")
+		}
+	}
+}
+
+// Network is what lies between the nodes and how it is modelled.
+type Network struct {
+	Model  string `yaml:"model" weft:"enum=fluid|ideal,doc=fluid: transfers share links max-min fairly; ideal: each has the wires to itself"`
+	Fabric Fabric `yaml:"fabric" weft:"doc=the network between nodes: a name of the catalogue or an inline description"`
+}
+
+// Fabric is the network between nodes: a name of the catalogue, or an inline
+// description.
+type Fabric struct {
+	Name             string   `yaml:"-"`
+	Kind             string   `yaml:"kind" weft:"required,enum=single-switch|rail-optimized|fat-tree"`
+	Bandwidth        sim.Rate `yaml:"bandwidth" weft:"required,positive,doc=usable rate of a port, per direction"`
+	Latency          sim.Time `yaml:"latency" weft:"required,doc=of one link, from end to end"`
+	SwitchLatency    sim.Time `yaml:"switch_latency" weft:"doc=traversal of a switch"`
+	Tiers            int      `yaml:"tiers" weft:"min=1,max=3,doc=levels of switches; 1 with rail-optimized is rails that nothing joins"`
+	Radix            int      `yaml:"radix" weft:"min=2,doc=ports of a switch; no limit when absent"`
+	HostsPerLeaf     int      `yaml:"hosts_per_leaf" weft:"min=1,doc=nodes that share a leaf"`
+	Oversubscription float64  `yaml:"oversubscription" weft:"min=1,doc=rate to nodes over rate to spines of a leaf; 1 when absent"`
+}
+
+// Short lets a fabric be written as its name.
+func (f *Fabric) Short() any { return &f.Name }
+
+// Collectives says which algorithm runs each collective and how finely it is
+// simulated.
+type Collectives struct {
+	Library   string     `yaml:"library" weft:"enum=explicit,doc=who chooses the algorithm; explicit is the scenario itself"`
+	Algorithm Algorithms `yaml:"algorithm"`
+	Grain     string     `yaml:"grain" weft:"enum=stream|chunk,doc=stream: a collective is one coupled flow; chunk: every message in slices under flow control"`
+	Slice     sim.Bytes  `yaml:"slice" weft:"positive,doc=unit in which a message is forwarded at grain chunk"`
+	Window    int        `yaml:"window" weft:"min=1,doc=slices sent and not acknowledged at grain chunk"`
+}
+
+// Algorithms is the algorithm of each operation that has a choice. An
+// all-reduce is a ring, an all-to-all direct.
+type Algorithms struct {
+	AllGather     string `yaml:"all_gather" weft:"enum=ring|direct"`
+	ReduceScatter string `yaml:"reduce_scatter" weft:"enum=ring|direct"`
+	Broadcast     string `yaml:"broadcast" weft:"enum=ring|direct"`
+	Reduce        string `yaml:"reduce" weft:"enum=ring|direct"`
+}
+
+// Issue says how a GPU takes up operations that are ready.
+type Issue struct {
+	OneAtATime bool `yaml:"one_at_a_time" weft:"doc=at most one compute operation and one collective at a time, as ASTRA-sim does"`
+}
+
+// Workload is what runs: exactly one of the fields is set.
+type Workload struct {
+	Trace      *Trace
+	Collective *Collective
+	Program    *Program
+}
+
+// Forms picks the kind of workload.
+func (w *Workload) Forms() (key string, names []string, pick func(string) any) {
+	return "kind", []string{"trace", "collective", "program"}, func(name string) any {
+		*w = Workload{}
+		switch name {
+		case "trace":
+			w.Trace = &Trace{}
+			return w.Trace
+		case "collective":
+			w.Collective = &Collective{}
+			return w.Collective
+		case "program":
+			w.Program = &Program{}
+			return w.Program
+		}
+		return nil
+	}
+}
+
+// Trace is a recorded run.
+type Trace struct {
+	Path            string  `yaml:"path" weft:"required,doc=a trace file or a folder of one file a rank; relative to the scenario's file"`
+	Format          string  `yaml:"format" weft:"enum=auto|chakra"`
+	World           int32   `yaml:"world" weft:"min=1,max=16777216,doc=number of ranks; inferred when absent"`
+	Replicate       *bool   `yaml:"replicate" weft:"doc=ranks without a file are copies of one that has (true when absent)"`
+	Groups          string  `yaml:"groups" weft:"doc=file of the communicators; looked for beside the trace when absent"`
+	Dims            []int32 `yaml:"dims" weft:"min=1,doc=sizes of the dimensions of the topology, the fastest first"`
+	BytesPerElement int64   `yaml:"bytes_per_element" weft:"min=1,max=64,doc=multiplies the sizes of traces that count elements"`
+	Durations       string  `yaml:"durations" weft:"enum=recorded|roofline,doc=recorded times stand where there are any, or all work with known size goes through the roofline"`
+	RecordedOnly    bool    `yaml:"recorded_only" weft:"doc=leave out the wait of a collective for the kernels before it, which PyTorch traces do not record"`
+	Precision       string  `yaml:"precision" weft:"enum=bf16|fp16|tf32|fp32|fp64|fp8,doc=data type of work without a recorded time; bf16 when absent"`
+}
+
+// Collective is one collective, repeated.
+type Collective struct {
+	Op    string    `yaml:"op" weft:"required,enum=all_reduce|all_gather|reduce_scatter|broadcast|reduce|alltoall|alltoallv"`
+	Bytes sim.Bytes `yaml:"bytes" weft:"required,positive,doc=as nccl-tests counts"`
+	Count int       `yaml:"count" weft:"min=1,doc=runs, one after the other; 1 when absent"`
+	World int32     `yaml:"world" weft:"min=1,max=16777216,doc=number of ranks; all GPUs of the machine when absent"`
+	Group *Subset   `yaml:"group" weft:"doc=the groups that run it, all at once; all ranks when absent"`
+	Root  int32     `yaml:"root" weft:"min=0,doc=position in the group, for broadcast and reduce"`
+	Skew  float64   `yaml:"skew" weft:"positive,doc=for alltoallv: the first member receives this many times what each other does"`
+}
+
+// Subset deals the ranks to groups; see [synth.Group].
+type Subset struct {
+	Size   int32     `yaml:"size" weft:"min=1"`
+	Stride int32     `yaml:"stride" weft:"min=1"`
+	Ranks  [][]int32 `yaml:"ranks" weft:"min=1"`
+}
+
+// Program is a description of the work in place; see package synth.
+type Program struct {
+	World     int32            `yaml:"world" weft:"min=1,max=16777216,doc=number of ranks; all GPUs of the machine when absent"`
+	Groups    []synth.Group    `yaml:"groups" weft:"doc=communicators by name"`
+	Streams   []synth.Stream   `yaml:"streams" weft:"doc=queues by name and their order"`
+	Blocks    []synth.Block    `yaml:"blocks" weft:"required,min=1,doc=operations by name of block, run one block after the other"`
+	Jitter    float64          `yaml:"jitter" weft:"min=0,max=0.99,doc=each compute time is multiplied by uniform(1-jitter, 1+jitter)"`
+	Straggler *synth.Straggler `yaml:"straggler" weft:"doc=one rank that computes slower"`
+	Precision string           `yaml:"precision" weft:"enum=bf16|fp16|tf32|fp32|fp64|fp8,doc=data type of compute given in flops; bf16 when absent"`
+}
+
+// Thresholds are bounds that a run must meet.
+type Thresholds struct {
+	StepTime *Bound `yaml:"step_time" weft:"doc=for example < 20ms"`
+}
