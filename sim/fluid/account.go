@@ -82,7 +82,7 @@ func (p *Pool) drop() {
 	p.stale = true
 }
 
-// complete ends a flow.
+// complete takes a flow that has ended off its links.
 func (p *Pool) complete(id FlowID, now sim.Time) {
 	f := &p.flows[id]
 	over := product(f.rate, int64(now)).minus(f.work)
@@ -94,7 +94,6 @@ func (p *Pool) complete(id FlowID, now sim.Time) {
 		}
 	}
 	p.solver.Remove(id)
-	p.e.Schedule(now.Add(f.latency), f.target, f.kind, f.arg)
 	*f = transfer{pos: none}
 }
 

@@ -97,12 +97,16 @@ func (p *Pool) arm(now sim.Time) {
 	}
 	if next != p.armed {
 		p.armed = next
-		p.e.Schedule(next, p.target, 0, 0)
+		p.e.Schedule(next, p.target, kindDue, 0)
 	}
 }
 
 // Handle is called by the engine when flows end.
 func (p *Pool) Handle(e *sim.Engine, ev sim.Event) {
+	if ev.Kind == kindBatch {
+		p.tellBatch(int32(ev.Arg), e.Now())
+		return
+	}
 	if ev.At != p.armed {
 		return // of a flow whose rate has changed since
 	}
@@ -123,16 +127,15 @@ func (p *Pool) Handle(e *sim.Engine, ev sim.Event) {
 		return
 	}
 	p.drop()
-	for _, id := range p.done {
-		p.complete(id, now)
-	}
+	p.tell(now)
 	p.dirty = true
 }
 
 // collect puts the flows that end until bound into done, in order of their
 // numbers, and returns the latest of their times.
 func (p *Pool) collect(bound sim.Time) sim.Time {
-	done := p.done[:0]
+	// The solver's list is not in use while no rates are being changed.
+	done := p.solver.changed[:0]
 	last := never
 	// They are the top of the heap: a tree that holds its own list of nodes
 	// to visit.

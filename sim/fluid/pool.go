@@ -42,6 +42,10 @@ type Pool struct {
 	done  []FlowID
 	dirty bool
 
+	notices     noticeStore
+	batches     []batch
+	freeBatches []int32
+
 	accounts []account // by LinkID
 	solves   int64
 }
@@ -50,13 +54,11 @@ type Pool struct {
 type transfer struct {
 	// work is what is left at time t plus rate x t, in units x picoseconds: a
 	// constant as long as the rate is.
-	work    wide
-	rate    int64
-	latency sim.Time
-	arg     int64
-	target  int32
-	kind    int32
-	pos     int32 // in the heap of due times, or none
+	work   wide
+	rate   int64
+	arg    int64
+	notice int32
+	pos    int32 // in the heap of due times, or none
 }
 
 // Options are what a flow may have besides links and bytes.
@@ -144,7 +146,6 @@ func (p *Pool) Reserve(flows, hops int) {
 	p.solver.Reserve(flows, hops)
 	p.flows = reserve(p.flows, flows)
 	p.due = reserve(p.due, flows)
-	p.done = reserve(p.done, flows)
 }
 
 // SetMode says how much is solved again after a change; see [Mode].
@@ -209,9 +210,7 @@ func (p *Pool) Start(hops []Hop, bytes sim.Bytes, o Options) FlowID {
 	if int(id) >= len(p.flows) {
 		p.flows = extend(p.flows, int(id)+1-len(p.flows))
 	}
-	p.flows[id] = transfer{
-		work: work, latency: o.Latency, arg: o.Arg, target: o.Target, kind: o.Kind, pos: none,
-	}
+	p.flows[id] = transfer{work: work, arg: o.Arg, notice: p.notices.intern(o.Latency, o.Target, o.Kind), pos: none}
 	for _, h := range hops {
 		a := &p.accounts[h.Link]
 		a.given = a.given.plus(work.times(int64(h.Weight)))
