@@ -28,7 +28,6 @@ func (x *xorshift) unit() float64 { return (float64(x.next()>>11) + 0.5) / (1 <<
 type hold struct {
 	gaps *gaps
 	next uint
-	rng  xorshift
 }
 
 func (h *hold) Handle(e *sim.Engine, ev sim.Event) {

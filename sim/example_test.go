@@ -7,7 +7,7 @@ import (
 	"github.com/weft-sim/weft/sim"
 )
 
-// Pinger sends a ball to the other side, which takes a while to get there.
+// A pinger sends a ball to the other side, which takes a while to get there.
 type pinger struct {
 	flight sim.Time
 	left   int
