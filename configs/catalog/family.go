@@ -1,0 +1,184 @@
+package catalog
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/weft-sim/weft/configs/strict"
+)
+
+// text is a file: its source for error messages, its bytes, and its tree when
+// it was read whole.
+type text struct {
+	src   *strict.Source
+	bytes []byte
+}
+
+// entry is a record that is not decoded yet: either lines of an embedded
+// file, or a node of a file that was read whole.
+type entry struct {
+	file     *text
+	from, to int // byte offsets of the record in the file
+	line     int // lines before it
+	node     *strict.Node
+}
+
+// family is the records of one kind, by name, decoded when asked for.
+type family[T any] struct {
+	key   string // in the file, e.g. "gpus"
+	noun  string // in a message, e.g. "GPU"
+	names []string
+	found map[string]entry
+	done  map[string]*T
+}
+
+func newFamily[T any](key, noun string) family[T] {
+	return family[T]{key: key, noun: noun, found: map[string]entry{}, done: map[string]*T{}}
+}
+
+// clone returns a family that shares the undecoded records.
+func (f *family[T]) clone() family[T] {
+	c := newFamily[T](f.key, f.noun)
+	c.names = slices.Clone(f.names)
+	for _, name := range f.names {
+		c.found[name] = f.found[name]
+	}
+	return c
+}
+
+func (f *family[T]) add(name string, e entry) {
+	if _, ok := f.found[name]; !ok {
+		f.names = append(f.names, name)
+	}
+	f.found[name] = e
+	delete(f.done, name)
+}
+
+// load decodes the record of a name and calls visit for its figures.
+func (f *family[T]) load(c *Catalog, name string, visit func(anyFigure)) error {
+	rec, err := f.get(c, name)
+	if err == nil && visit != nil {
+		c.walk(reflect.ValueOf(rec), "", "", func(f anyFigure, _, _ string) { visit(f) })
+	}
+	return err
+}
+
+func (f *family[T]) list() []string { return f.names }
+
+// anyFamily is a family of whatever record.
+type anyFamily interface {
+	add(name string, e entry)
+	load(c *Catalog, name string, visit func(anyFigure)) error
+	list() []string
+}
+
+// get decodes the record of a name.
+func (f *family[T]) get(c *Catalog, name string) (*T, error) {
+	if r, ok := f.done[name]; ok {
+		return r, nil
+	}
+	e, ok := f.found[name]
+	if !ok {
+		return nil, &UnknownError{Noun: f.noun, Name: name, Known: slices.Clone(f.names)}
+	}
+	node, err := e.tree()
+	if err != nil {
+		return nil, err
+	}
+	rec := new(T)
+	if err := strict.Decode(node, rec); err != nil {
+		return nil, err // says file and line itself
+	}
+	v := reflect.ValueOf(rec).Elem()
+	v.FieldByName("Name").SetString(name)
+	if err := c.settle(v, node, f.key+"."+name); err != nil {
+		return nil, err
+	}
+	f.done[name] = rec
+	return rec, nil
+}
+
+// tree returns the record's syntax tree. An embedded record is parsed alone,
+// below as many empty lines as precede it, so that positions are right.
+func (e entry) tree() (*strict.Node, error) {
+	if e.node != nil {
+		return e.node, nil
+	}
+	body := e.file.bytes[e.from:e.to]
+	padded := append(bytes.Repeat([]byte("\n"), e.line), body...)
+	n, err := strict.Parse(e.file.src, padded)
+	if err != nil {
+		return nil, err
+	}
+	return n.Items[0], nil
+}
+
+// settle names every figure of a record, hands down the record's origin, and
+// returns all that lack one or name a source that does not exist.
+func (c *Catalog) settle(v reflect.Value, node *strict.Node, path string) error {
+	var record Origin
+	if o := v.FieldByName("Origin"); o.IsValid() {
+		record = o.Interface().(Origin)
+	}
+	var errs strict.Errors
+	c.walk(v, path, "", func(f anyFigure, full, key string) {
+		if err := f.settle(full, record); err != nil {
+			errs = append(errs, node.ErrorAt(key, err.Error(), ""))
+			return
+		}
+		if _, ok := c.sources.found[f.sourceID()]; f.Known() && !ok {
+			errs = append(errs, node.ErrorAt(key, fmt.Sprintf("source %q is not in the sources table", f.sourceID()),
+				strict.DidYouMean(f.sourceID(), c.sources.names)))
+		}
+	})
+	return errs.Err()
+}
+
+// walk calls visit for each figure of a record with its path in the catalogue
+// and its key in the record.
+func (c *Catalog) walk(v reflect.Value, path, key string, visit func(f anyFigure, path, key string)) {
+	if v.Kind() == reflect.Pointer {
+		if !v.IsNil() {
+			c.walk(v.Elem(), path, key, visit)
+		}
+		return
+	}
+	if v.Kind() != reflect.Struct {
+		return
+	}
+	if f, ok := v.Addr().Interface().(anyFigure); ok {
+		visit(f, path, key)
+		return
+	}
+	t := v.Type()
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		at := name
+		if key != "" {
+			at = key + "." + name
+		}
+		c.walk(v.Field(i), path+"."+name, at, visit)
+	}
+}
+
+// UnknownError says that the catalogue has no record of a name.
+type UnknownError struct {
+	Noun  string // "system", "GPU"
+	Name  string
+	Known []string // all names of that kind
+}
+
+// Error names the nearest record, or all if none is near.
+func (e *UnknownError) Error() string {
+	hint := "expected one of " + strings.Join(e.Known, ", ")
+	if near := strict.DidYouMean(e.Name, e.Known); near != "" {
+		hint = near
+	}
+	return fmt.Sprintf("catalogue: no %s is called %q; %s", e.Noun, e.Name, hint)
+}

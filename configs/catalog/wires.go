@@ -1,0 +1,188 @@
+package catalog
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/topology"
+	"github.com/weft-sim/weft/topology/pcie"
+)
+
+// wire returns n parallel links, or lanes, as one wire. Its rate is that of
+// [Link.Usable], computed factor by factor so that each is accounted for.
+func (r *resolver) wire(l *Link, n int) topology.Wire {
+	rate := float64(use(r, l.Rate))
+	terms := []string{l.Rate.String() + " nominal"}
+	factor := func(x float64, what string, p Provenance) {
+		rate *= x
+		terms = append(terms, fmt.Sprintf("%s %s (%s, %s)", strconv.FormatFloat(x, 'g', 4, 64), what, p.Status, p.Source))
+	}
+	if l.Raw.Known() {
+		rate = float64(use(r, l.Raw))
+		terms[0] = l.Raw.String() + " raw"
+		if l.LineCode.Known() {
+			factor(float64(use(r, l.LineCode)), "line code", l.LineCode.Provenance())
+		}
+	}
+	if p := l.Packet; p != nil {
+		payload, overhead := float64(use(r, p.Payload)), float64(use(r, p.Overhead))
+		factor(payload/(payload+overhead), "packet", p.Payload.Provenance())
+	}
+	if l.Calibration.Known() {
+		factor(float64(use(r, l.Calibration)), "calibration", l.Calibration.Provenance())
+	}
+	return topology.Wire{
+		Rate:    sim.Rate(rate * float64(n)),
+		Latency: use(r, l.Latency),
+		Class:   topology.Class{Name: l.Name, Raw: l.Nominal(), Note: strings.Join(terms, " x ")},
+		Width:   int32(n),
+	}
+}
+
+// lanes returns a PCIe connection as one wire: x16 is one physical link.
+func (r *resolver) lanes(l *Link, n int) topology.Wire {
+	w := r.wire(l, n)
+	w.Class.Name += "x" + strconv.Itoa(n)
+	w.Class.Raw *= sim.Rate(n)
+	return w
+}
+
+// cable returns a network link with a cable of a length.
+func (r *resolver) cable(l *Link, length Figure[Metres]) topology.Wire {
+	w := r.wire(l, 1)
+	if l.PerMetre.Known() && length.Known() {
+		w.Latency += sim.Time(float64(use(r, length)) * float64(use(r, l.PerMetre)))
+	}
+	return w
+}
+
+// slower returns the link that two ends agree on.
+func slower(a, b *Link) *Link {
+	if b.Nominal() < a.Nominal() {
+		return b
+	}
+	return a
+}
+
+// pcie lays out the tree of a tray: GPUs and NICs are dealt over the host
+// bridges in order, below a switch each where the system has switches.
+func (r *resolver) pcie(s *System, g *GPU, gpus int, acs bool) (*pcie.Spec, error) {
+	cpu, err := r.c.CPU(s.CPU)
+	if err != nil {
+		return nil, err
+	}
+	host, err := r.c.Link(cpu.PCIe)
+	if err != nil {
+		return nil, err
+	}
+	spec := &pcie.Spec{
+		Sockets:       int(use(r, s.Sockets)),
+		BridgeLatency: use(r, cpu.BridgeLatency),
+		SocketLatency: use(r, cpu.SocketLatency),
+		P2P:           pcie.Reach(use(r, s.P2P)),
+		GDR:           pcie.Reach(use(r, s.GDR)),
+		ACS:           acs,
+	}
+	spec.Memory = topology.Wire{
+		Rate:    use(r, cpu.MemoryRate) * sim.Rate(use(r, cpu.MemoryEfficiency)) / 2,
+		Latency: use(r, cpu.MemoryLatency),
+		Class:   topology.Class{Name: "memory-" + cpu.Name, Raw: cpu.MemoryRate.Value(), Note: "half of the bus for each direction"},
+	}
+	if spec.Sockets > 1 {
+		l, err := r.c.Link(cpu.SocketLink)
+		if err != nil {
+			return nil, err
+		}
+		spec.SocketLink = r.wire(l, int(use(r, cpu.SocketLinks)))
+	}
+	if err := r.roots(spec, s, cpu, host); err != nil {
+		return nil, err
+	}
+	return spec, r.devices(spec, s, g, gpus, host)
+}
+
+// roots adds the host bridges and the switches below them.
+func (r *resolver) roots(spec *pcie.Spec, s *System, cpu *CPU, host *Link) error {
+	roots := use(r, s.PCIe.Roots)
+	if len(roots) != spec.Sockets {
+		return fmt.Errorf("pcie.roots %s is for %d sockets, but there are %d", s.PCIe.Roots, len(roots), spec.Sockets)
+	}
+	ondie := topology.Wire{Rate: use(r, cpu.RootRate), Class: topology.Class{Name: "root-" + cpu.Name, Raw: cpu.RootRate.Value(), Note: cpu.RootRate.Note}}
+	for socket, n := range roots {
+		for range n {
+			spec.Bridges = append(spec.Bridges, pcie.Bridge{Socket: socket, Link: ondie})
+		}
+	}
+	if len(spec.Bridges) == 0 {
+		return fmt.Errorf("pcie.roots %s has no host bridge", s.PCIe.Roots)
+	}
+	if s.PCIe.Switch == "" {
+		return nil
+	}
+	sw, err := r.c.Switch(s.PCIe.Switch)
+	if err != nil {
+		return err
+	}
+	l, err := r.c.Link(sw.Link)
+	if err != nil {
+		return err
+	}
+	spec.SwitchLatency = use(r, sw.Latency)
+	uplink := r.lanes(slower(l, host), int(use(r, sw.UplinkLanes)))
+	for i := range spec.Bridges {
+		spec.Switches = append(spec.Switches, pcie.Slot{Under: pcie.Parent{Kind: pcie.OnBridge, Index: i}, Link: uplink})
+	}
+	return nil
+}
+
+// devices deals GPUs and NICs over the host bridges or their switches.
+func (r *resolver) devices(spec *pcie.Spec, s *System, g *GPU, gpus int, host *Link) error {
+	slot := func(i, n int, d Slot) (pcie.Slot, error) {
+		l, err := r.c.Link(d.Link)
+		if err != nil {
+			return pcie.Slot{}, err
+		}
+		under := pcie.Parent{Kind: pcie.OnBridge, Index: i * len(spec.Bridges) / n}
+		if len(spec.Switches) > 0 {
+			under.Kind = pcie.OnSwitch
+		}
+		return pcie.Slot{Under: under, Link: r.lanes(slower(l, host), int(use(r, d.Lanes)))}, nil
+	}
+	for i := range gpus {
+		var d pcie.Slot
+		var err error
+		switch {
+		case g.C2C != "":
+			var l *Link
+			if l, err = r.c.Link(g.C2C); err == nil {
+				d = pcie.Slot{Under: pcie.Parent{Kind: pcie.OnSocket, Index: i * spec.Sockets / gpus}, Link: r.wire(l, 1)}
+			}
+		case g.PCIe != nil:
+			d, err = slot(i, gpus, *g.PCIe)
+		default:
+			err = fmt.Errorf("GPU %s has neither pcie nor c2c, so it cannot hang in a PCIe tree", g.Name)
+		}
+		if err != nil {
+			return err
+		}
+		spec.GPUs = append(spec.GPUs, d)
+	}
+	if s.NIC == "" {
+		return nil
+	}
+	nic, err := r.c.NIC(s.NIC)
+	if err != nil {
+		return err
+	}
+	n := int(use(r, s.NICs))
+	for i := range n {
+		d, err := slot(i, n, nic.PCIe)
+		if err != nil {
+			return err
+		}
+		spec.NICs = append(spec.NICs, d)
+	}
+	return nil
+}
