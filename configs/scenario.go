@@ -11,7 +11,8 @@ import (
 type Scenario struct {
 	Name        string      `yaml:"name" weft:"required,doc=a short name for reports"`
 	About       string      `yaml:"about" weft:"doc=what the scenario teaches"`
-	System      System      `yaml:"system" weft:"required,doc=one server or rack: a name of the catalogue or an inline description"`
+	System      System      `yaml:"system" weft:"required,doc=one server or rack: a name of the catalogue, a catalogue file (.yaml) with one system, or an inline description"`
+	GPUs        int         `yaml:"gpus" weft:"min=1,max=1048576,doc=GPUs of a node, for systems of any size"`
 	Nodes       int32       `yaml:"nodes" weft:"min=1,max=1048576,doc=how many of the system"`
 	Network     Network     `yaml:"network"`
 	Collectives Collectives `yaml:"collectives"`
@@ -28,8 +29,9 @@ type Scenario struct {
 	home home
 }
 
-// System is the machine of one node: a name of the catalogue, or an inline
-// description of GPUs on one NVLink domain with figures of the user's own.
+// System is the machine of one node: a name of the catalogue, a file of the
+// catalogue's form that holds one system, or an inline description of GPUs on
+// one NVLink domain with figures of the user's own.
 type System struct {
 	Name   string  `yaml:"-"`
 	GPUs   int     `yaml:"gpus" weft:"required,min=1,max=1048576,doc=GPUs of a node"`
@@ -151,7 +153,7 @@ type Trace struct {
 	BytesPerElement int64   `yaml:"bytes_per_element" weft:"min=1,max=64,doc=multiplies the sizes of traces that count elements"`
 	Durations       string  `yaml:"durations" weft:"enum=recorded|roofline,doc=recorded times stand where there are any, or all work with known size goes through the roofline"`
 	RecordedOnly    bool    `yaml:"recorded_only" weft:"doc=leave out the wait of a collective for the kernels before it, which PyTorch traces do not record"`
-	Precision       string  `yaml:"precision" weft:"enum=bf16|fp16|tf32|fp32|fp64|fp8,doc=data type of work without a recorded time; bf16 when absent"`
+	Precision       string  `yaml:"precision" weft:"enum=bf16|fp16|tf32|fp32|fp8|fp4,doc=data type of work without a recorded time; bf16 when absent"`
 }
 
 // Collective is one collective, repeated.
@@ -180,7 +182,7 @@ type Program struct {
 	Blocks    []synth.Block    `yaml:"blocks" weft:"required,min=1,doc=operations by name of block, run one block after the other"`
 	Jitter    float64          `yaml:"jitter" weft:"min=0,max=0.99,doc=each compute time is multiplied by uniform(1-jitter, 1+jitter)"`
 	Straggler *synth.Straggler `yaml:"straggler" weft:"doc=one rank that computes slower"`
-	Precision string           `yaml:"precision" weft:"enum=bf16|fp16|tf32|fp32|fp64|fp8,doc=data type of compute given in flops; bf16 when absent"`
+	Precision string           `yaml:"precision" weft:"enum=bf16|fp16|tf32|fp32|fp8|fp4,doc=data type of compute given in flops; bf16 when absent"`
 }
 
 // Thresholds are bounds that a run must meet.

@@ -1,0 +1,255 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/weft-sim/weft/configs/catalog"
+	"github.com/weft-sim/weft/configs/strict"
+	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/topology"
+	"github.com/weft-sim/weft/topology/machine"
+	"github.com/weft-sim/weft/workloads"
+	"github.com/weft-sim/weft/workloads/collective"
+	"github.com/weft-sim/weft/workloads/replay"
+	"github.com/weft-sim/weft/workloads/synth"
+	"github.com/weft-sim/weft/workloads/trace/chakra"
+)
+
+// Job is a scenario made ready: replay.Run takes the machine, the program and
+// the options.
+type Job struct {
+	Machine *topology.Machine
+	Program *workloads.Program
+	Options replay.Options
+
+	// Trace is what the import of a trace kept, dropped and repaired; nil for
+	// other workloads.
+	Trace *chakra.Report
+	// Provenance is every figure of the catalogue that was used.
+	Provenance []catalog.Provenance
+	// Warnings are sentences that a report must repeat.
+	Warnings []string
+}
+
+// Build makes a job of the scenario with the hardware of cat, which a system
+// file of the scenario may add to; nil is the catalogue that comes with weft.
+//
+// What the scenario has wrong is a [*strict.Error] at its place. What a trace
+// has wrong comes as the errors of package chakra.
+func (s *Scenario) Build(cat *catalog.Catalog) (*Job, error) {
+	if cat == nil {
+		var err error
+		if cat, err = catalog.Load(); err != nil {
+			return nil, err
+		}
+	}
+	j := &Job{Warnings: append([]string(nil), s.Warnings...)}
+	hw, err := s.hardware(cat)
+	if err != nil {
+		return nil, err
+	}
+	gpus := int32(hw.spec.Host.GPUs * max(1, hw.spec.Hosts))
+	if err := s.program(j, gpus); err != nil {
+		return nil, err
+	}
+	if j.Program.World > gpus {
+		return nil, s.tooSmall(j.Program.World, hw)
+	}
+	if j.Machine, err = machine.Build(hw.spec); err != nil {
+		return nil, s.tree.ErrorAt("system", err.Error(), "")
+	}
+	j.Provenance = hw.provenance
+	j.Warnings = append(j.Warnings, hw.warnings...)
+	if j.Trace != nil {
+		j.Warnings = append(j.Warnings, j.Trace.Warnings...)
+	}
+	return j, s.options(j, hw)
+}
+
+// tooSmall is the error of more ranks than GPUs.
+func (s *Scenario) tooSmall(world int32, hw *hardware) error {
+	per := int32(hw.spec.Host.GPUs)
+	hint := fmt.Sprintf("write nodes: %d", (world+per-1)/per)
+	if hw.anySize && hw.spec.Hosts <= 1 {
+		hint = fmt.Sprintf("write gpus: %d", world)
+	}
+	at := "workload"
+	if s.Workload.world() > 0 {
+		at = "workload.world"
+	} else if s.Workload.Trace != nil {
+		at = "workload.path"
+	}
+	return s.tree.ErrorAt(at, fmt.Sprintf("the workload has %d ranks, but the machine has %d GPUs (%d nodes of %d)",
+		world, per*int32(max(1, hw.spec.Hosts)), max(1, hw.spec.Hosts), per), hint)
+}
+
+// world is the number of ranks that the scenario asks for, 0 if it does not.
+func (w *Workload) world() int32 {
+	switch {
+	case w.Trace != nil:
+		return w.Trace.World
+	case w.Collective != nil:
+		return w.Collective.World
+	}
+	return w.Program.World
+}
+
+// program fills j.Program.
+func (s *Scenario) program(j *Job, gpus int32) error {
+	world := s.Workload.world()
+	if world == 0 {
+		world = gpus
+	}
+	var err error
+	switch w := s.Workload; {
+	case w.Trace != nil:
+		j.Program, j.Trace, err = s.trace(w.Trace)
+		return err
+	case w.Collective != nil:
+		if j.Program, err = w.Collective.build(world); err != nil {
+			return s.blame(err, collectiveKey)
+		}
+	default:
+		p := w.Program
+		spec := synth.Program{Groups: p.Groups, Streams: p.Streams, Blocks: p.Blocks, Jitter: p.Jitter, Straggler: p.Straggler}
+		if j.Program, err = spec.Build(world, s.Seed); err != nil {
+			return s.blame(err, func(path string) string { return "workload." + path })
+		}
+	}
+	j.Program.Name = s.Name
+	return nil
+}
+
+// build makes the program of a collective.
+func (c *Collective) build(world int32) (*workloads.Program, error) {
+	r := synth.Repeated{Bytes: c.Bytes, Count: c.Count, Root: c.Root, Skew: c.Skew}
+	for op := workloads.AllReduce; op <= workloads.AllToAllV; op++ {
+		if op.String() == c.Op {
+			r.Op = op
+		}
+	}
+	if g := c.Group; g != nil {
+		r.Group = synth.Group{Name: "group", Size: g.Size, Stride: g.Stride, Ranks: g.Ranks}
+	}
+	return r.Build(world)
+}
+
+// collectiveKey turns a path of the program that a collective becomes into one
+// of the scenario.
+func collectiveKey(path string) string {
+	if rest, ok := strings.CutPrefix(path, "groups.group"); ok {
+		return "workload.group" + rest
+	}
+	return "workload." + path[strings.LastIndexByte(path, '.')+1:]
+}
+
+// blame puts an error of package synth at its place in the scenario.
+func (s *Scenario) blame(err error, key func(path string) string) error {
+	var e *synth.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	return s.tree.ErrorAt(key(e.Path), e.Msg, strict.DidYouMean(e.Near, e.Valid))
+}
+
+// trace imports a trace.
+func (s *Scenario) trace(t *Trace) (*workloads.Program, *chakra.Report, error) {
+	fsys, name := s.open("workload.path", t.Path)
+	opt := chakra.Options{
+		World:           t.World,
+		NoReplicate:     t.Replicate != nil && !*t.Replicate,
+		Dims:            t.Dims,
+		BytesPerElement: t.BytesPerElement,
+		PreferRoofline:  t.Durations == "roofline",
+		RecordedOnly:    t.RecordedOnly,
+	}
+	if t.Groups != "" {
+		_, opt.GroupFile = s.open("workload.groups", t.Groups)
+	}
+	return chakra.Load(fsys, name, opt)
+}
+
+// open returns the file that a value of the scenario names: relative to the
+// scenario's own file, or to the working directory when it came from outside.
+func (s *Scenario) open(key, name string) (fs.FS, string) {
+	n := s.tree.Find(key)
+	if path.IsAbs(name) || n != nil && n.Pos.Source != nil && n.Pos.Source.Loose {
+		return osFS{}, name
+	}
+	return s.home.fsys, path.Join(s.home.dir, name)
+}
+
+// options fills j.Options.
+func (s *Scenario) options(j *Job, hw *hardware) error {
+	o := &j.Options
+	if s.Network.Model == replay.Ideal.String() {
+		o.Model = replay.Ideal
+	}
+	if s.Collectives.Grain == collective.Chunk.String() {
+		o.Grain = collective.Chunk
+	}
+	if s.Collapse == replay.Off.String() {
+		o.Collapse = replay.Off
+	}
+	o.Slice, o.Window = s.Collectives.Slice, s.Collectives.Window
+	o.OneAtATime = s.Issue.OneAtATime
+	o.Choose = s.Collectives.Algorithm.chooser()
+	if !modelled(j.Program) {
+		return nil
+	}
+	if hw.gpu == nil {
+		return s.tree.ErrorAt("system", "the workload has work without a recorded time, but the inline system names no GPU to time it",
+			"write gpu: and the name of one of the catalogue")
+	}
+	precision, key := "bf16", "workload"
+	if w := s.Workload; w.Trace != nil && w.Trace.Precision != "" {
+		precision, key = w.Trace.Precision, "workload.precision"
+	} else if w.Program != nil && w.Program.Precision != "" {
+		precision, key = w.Program.Precision, "workload.precision"
+	}
+	line, used, err := hw.gpu.Roofline(precision)
+	if err != nil {
+		return s.tree.ErrorAt(key, err.Error(), "")
+	}
+	o.Compute = &line
+	j.Provenance = append(j.Provenance, used...)
+	return nil
+}
+
+// modelled reports whether any operation needs a model of the GPU.
+func modelled(p *workloads.Program) bool {
+	for _, c := range p.Classes {
+		for i := range c.Ops {
+			o := &c.Ops[i]
+			if o.Duration < 0 && o.Kind == workloads.Compute || o.Kind == workloads.Copy {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// chooser returns the chooser of algorithms, or nil when none is named.
+func (a *Algorithms) chooser() collective.Chooser {
+	if *a == (Algorithms{}) {
+		return nil
+	}
+	named := map[workloads.Coll]string{
+		workloads.AllGather:     a.AllGather,
+		workloads.ReduceScatter: a.ReduceScatter,
+		workloads.Broadcast:     a.Broadcast,
+		workloads.Reduce:        a.Reduce,
+	}
+	choose := map[string]collective.Chooser{
+		"":                         collective.Default,
+		collective.Ring.String():   collective.Explicit(collective.Ring),
+		collective.Direct.String(): collective.Explicit(collective.Direct),
+	}
+	return func(c workloads.Coll, size sim.Bytes, n int) (collective.Choice, error) {
+		return choose[named[c]](c, size, n)
+	}
+}
