@@ -69,7 +69,8 @@ func (g *Graph) lanes(l Link) bool {
 }
 
 // commonName returns the name of a set of nodes from the names of two:
-// "n0.nvswitch0" and "n0.nvswitch3" are "n0.nvswitch".
+// "n0.nvswitch0" and "n0.nvswitch3" are "n0.nvswitch". Names that begin with
+// nothing in common are "several".
 func commonName(a, b string) string {
 	if a == b {
 		return a
@@ -78,6 +79,9 @@ func commonName(a, b string) string {
 	a, b = strings.TrimRight(a, digits), strings.TrimRight(b, digits)
 	for !strings.HasPrefix(b, a) {
 		a = a[:len(a)-1]
+	}
+	if a == "" {
+		return "several"
 	}
 	return a
 }
