@@ -1,0 +1,232 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/topology"
+	"github.com/weft-sim/weft/workloads"
+	"github.com/weft-sim/weft/workloads/collective"
+)
+
+// requireSame asserts that a program gives the same answer, bit for bit, with
+// equal ranks simulated once and with all of them simulated.
+func requireSame(t require.TestingT, p *workloads.Program, m *topology.Machine, o Options) (collapsed *Result) {
+	o.Collapse = Auto
+	a, errA := Run(context.Background(), p, m, o)
+	o.Collapse = Off
+	b, errB := Run(context.Background(), p, m, o)
+	var dead *sim.DeadlockError
+	if errors.As(errA, &dead) && errors.As(errB, &dead) {
+		return nil
+	}
+	require.NoError(t, errA)
+	require.NoError(t, errB)
+	require.Equal(t, b.StepTime, a.StepTime)
+	require.Equal(t, b.Breakdown, a.Breakdown)
+	require.Equal(t, b.Ranks, a.Ranks)
+	require.Equal(t, b.Links, a.Links)
+	require.Equal(t, b.Busiest, a.Busiest)
+	require.Equal(t, b.Colls, a.Colls)
+	require.LessOrEqual(t, a.Stats.Simulated, b.Stats.Simulated)
+	return a
+}
+
+func TestCollapseOfEqualRanks(t *testing.T) {
+	m := newStar(16, port, latency)
+	for _, g := range []collective.Grain{collective.Stream, collective.Chunk} {
+		for c := workloads.AllReduce; c <= workloads.Barrier; c++ {
+			if c == workloads.AllToAllV {
+				continue
+			}
+			r := requireSame(t, one(16, c, 1<<20), m, Options{Grain: g})
+			if g == collective.Chunk && (c == workloads.Broadcast || c == workloads.Reduce) {
+				continue // every place in a chain is a place of its own
+			}
+			require.Less(t, r.Stats.Simulated, 16, "%v %v", c, g)
+		}
+	}
+}
+
+// Groups of eight behave alike, in one communicator or in eight.
+func TestCollapseOfGroups(t *testing.T) {
+	m := newStar(64, port, latency)
+	p := one(64, workloads.AllReduce, 1<<20)
+	p.Comms[0].Groups = nil
+	for g := range 8 {
+		var ranks []int32
+		for i := range 8 {
+			ranks = append(ranks, int32(8*g+i))
+		}
+		p.Comms[0].Groups = append(p.Comms[0].Groups, ranks)
+	}
+	r := requireSame(t, p, m, Options{})
+	require.Equal(t, 1, r.Stats.Simulated)
+
+	// The same as a trace reader gives it: a class a rank, a communicator a group.
+	q := &workloads.Program{World: 64}
+	for g := range 8 {
+		q.Comms = append(q.Comms, workloads.Comm{Name: "tp", Groups: p.Comms[0].Groups[g : g+1]})
+		for i := range 8 {
+			cl := workloads.Class{Ranks: []int32{int32(8*g + i)}, Streams: p.Classes[0].Streams}
+			op := p.Classes[0].Ops[0]
+			op.Comm = int32(g)
+			cl.Ops = []workloads.Op{op}
+			q.Classes = append(q.Classes, cl)
+		}
+	}
+	s := requireSame(t, q, m, Options{})
+	require.Equal(t, 1, s.Stats.Simulated)
+	require.Equal(t, r.StepTime, s.StepTime)
+}
+
+// A straggler is simulated for itself; the rest stays collapsed as far as it
+// can: its group of eight is apart, the seven others behave alike.
+func TestCollapseAroundAStraggler(t *testing.T) {
+	m := newStar(64, port, latency)
+	p := &workloads.Program{World: 64, Comms: []workloads.Comm{{Name: "tp", Dim: workloads.TP}}}
+	for g := range 8 {
+		var ranks []int32
+		for i := range 8 {
+			ranks = append(ranks, int32(8*g+i))
+		}
+		p.Comms[0].Groups = append(p.Comms[0].Groups, ranks)
+	}
+	ops := func(d sim.Time) []workloads.Op {
+		return []workloads.Op{
+			{Kind: workloads.Compute, Duration: d},
+			{Kind: workloads.Collective, Coll: workloads.AllReduce, Bytes: 1 << 20, Deps: []int32{0}},
+		}
+	}
+	streams := []workloads.Stream{{Name: "all"}}
+	p.Classes = []workloads.Class{
+		{Name: "rest", Ranks: all(64)[1:], Streams: streams, Ops: ops(sim.Millisecond)},
+		{Name: "slow", Ranks: []int32{0}, Streams: streams, Ops: ops(2 * sim.Millisecond)},
+	}
+	r := requireSame(t, p, m, Options{})
+	require.Equal(t, 3, r.Stats.Simulated, "the straggler, its seven peers, everybody else")
+	require.Equal(t, 2*sim.Millisecond, r.Breakdown.Compute)
+}
+
+// randomProgram draws a program with several communicators, streams of all
+// orders, computes that make ties likely, and messages around a ring.
+func randomProgram(t *rapid.T) (*workloads.Program, *topology.Machine) {
+	tp := rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "tp")
+	dp := rapid.SampledFrom([]int{1, 2, 3}).Draw(t, "dp")
+	n := tp * dp
+	p := &workloads.Program{World: int32(n)}
+	strided := func(size, stride int) (groups [][]int32) {
+		for r := range n {
+			if r/stride%size != 0 {
+				continue
+			}
+			var g []int32
+			for i := range size {
+				g = append(g, int32(r+i*stride))
+			}
+			groups = append(groups, g)
+		}
+		return groups
+	}
+	p.Comms = []workloads.Comm{
+		{Name: "tp", Dim: workloads.TP, Groups: strided(tp, 1)},
+		{Name: "dp", Dim: workloads.DP, Groups: strided(dp, tp)},
+		{Name: "world", Groups: strided(n, 1)},
+	}
+	right, left := make([]int32, n), make([]int32, n)
+	for r := range n {
+		right[r], left[r] = int32((r+1)%n), int32((r+n-1)%n)
+	}
+	p.PeerMaps = [][]int32{right, left}
+	orders := []workloads.Order{workloads.InOrder, workloads.AnyReady, workloads.Concurrent}
+	streams := []workloads.Stream{
+		{Name: "compute", Order: rapid.SampledFrom(orders).Draw(t, "compute order")},
+		{Name: "comm", Order: rapid.SampledFrom(orders).Draw(t, "comm order")},
+		{Name: "p2p", Order: workloads.Concurrent},
+	}
+	count := rapid.IntRange(1, 12).Draw(t, "ops")
+	var ops []workloads.Op
+	deps := func() (d []int32) {
+		for i := range ops {
+			if rapid.IntRange(0, 3).Draw(t, "dep") == 0 {
+				d = append(d, int32(i))
+			}
+		}
+		return d
+	}
+	for range count {
+		switch rapid.IntRange(0, 3).Draw(t, "kind") {
+		case 0, 1:
+			ops = append(ops, workloads.Op{Kind: workloads.Compute, Duration: sim.Time(rapid.IntRange(0, 3).Draw(t, "us")) * sim.Microsecond, Deps: deps()})
+		case 2:
+			colls := []workloads.Coll{workloads.AllReduce, workloads.AllGather, workloads.Broadcast, workloads.AllToAll, workloads.Gather}
+			ops = append(ops, workloads.Op{
+				Kind: workloads.Collective, Stream: 1, Deps: deps(),
+				Coll: rapid.SampledFrom(colls).Draw(t, "coll"), Comm: int32(rapid.IntRange(0, 2).Draw(t, "comm")),
+				Bytes: sim.Bytes(rapid.SampledFrom([]int{1, 1000, 1 << 20}).Draw(t, "bytes")),
+			})
+		case 3:
+			if n == 1 {
+				continue
+			}
+			tag := int32(len(ops))
+			d := deps()
+			ops = append(ops,
+				workloads.Op{Kind: workloads.Send, Stream: 2, Deps: d, PeerMap: 1, Tag: tag, Bytes: 5000},
+				workloads.Op{Kind: workloads.Recv, Stream: 2, Deps: d, PeerMap: 2, Tag: tag, Bytes: 5000})
+		}
+	}
+	slow := int32(rapid.IntRange(-n, n-1).Draw(t, "straggler"))
+	p.Classes = []workloads.Class{{Name: "rest", Streams: streams, Ops: ops}}
+	for r := range int32(n) {
+		if r != slow {
+			p.Classes[0].Ranks = append(p.Classes[0].Ranks, r)
+		}
+	}
+	if slow >= 0 {
+		slower := append([]workloads.Op(nil), ops...)
+		for i := range slower {
+			slower[i].Duration *= 2
+		}
+		p.Classes = append(p.Classes, workloads.Class{Name: "slow", Ranks: []int32{slow}, Streams: streams, Ops: slower})
+		if len(p.Classes[0].Ranks) == 0 {
+			p.Classes = p.Classes[1:]
+		}
+	}
+	return p, newStar(n, port, latency)
+}
+
+func TestCollapseIsExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, m := randomProgram(t)
+		g := rapid.SampledFrom([]collective.Grain{collective.Stream, collective.Chunk}).Draw(t, "grain")
+		one := rapid.Bool().Draw(t, "one at a time")
+		requireSame(t, p, m, Options{Grain: g, OneAtATime: one})
+	})
+}
+
+// The parts of the step add up to it, whatever the program.
+func TestBreakdownIsAPartition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, m := randomProgram(t)
+		r, err := Run(context.Background(), p, m, Options{})
+		if err != nil {
+			var dead *sim.DeadlockError
+			require.ErrorAs(t, err, &dead)
+			return
+		}
+		b := r.Breakdown
+		sum := b.Compute + b.Launch + b.Bubble + b.Wait
+		for _, e := range b.Exposed {
+			sum += e.Time
+		}
+		require.Equal(t, r.StepTime, sum)
+		require.Zero(t, b.Wait, "nothing here waits for time to pass")
+		require.Equal(t, r.StepTime, r.Ranks.Compute+r.Ranks.ExposedComm+r.Ranks.Wait)
+	})
+}

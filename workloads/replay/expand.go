@@ -1,0 +1,190 @@
+package replay
+
+import (
+	"fmt"
+
+	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/topology"
+	"github.com/weft-sim/weft/workloads"
+	"github.com/weft-sim/weft/workloads/collective"
+)
+
+// job is a program made ready for a machine: everything about its ranks that
+// does not depend on time.
+type job struct {
+	prog *workloads.Program
+	mach *topology.Machine
+	opt  Options
+
+	classOf []int32   // rank -> index in prog.Classes
+	groupOf [][]int32 // comm, rank -> index of the group, -1 for none
+	posOf   [][]int32 // comm, rank -> position in the group
+
+	// partner is, for each class that has sends and receives, the index of
+	// the operation at the peer that each one meets: [rank][op], nil for a
+	// rank without any.
+	partner [][]int32
+
+	patterns []pattern
+	pairs    []pair
+	out      []sim.Rate // node -> sum of the rates of its outgoing links
+	slot     [][]int32  // program class, comm -> see slotOf
+	wires    wires
+}
+
+// pattern is a way to join the ranks of a group by lanes, and the
+// communicators whose groups use it. With merged set, the lanes of a group
+// form one flow.
+type pattern struct {
+	shape
+	comms []int32
+}
+
+type shape struct {
+	lanes  collective.Pattern
+	root   int32
+	merged bool
+}
+
+// expand builds the job. The program must have passed Validate.
+func expand(p *workloads.Program, m *topology.Machine, o Options) (*job, error) {
+	if int(p.World) > len(m.Ranks) {
+		return nil, &SizeError{Ranks: int(p.World), GPUs: len(m.Ranks), Machine: m.Name, Hosts: int(m.Hosts)}
+	}
+	j := &job{prog: p, mach: m, opt: o, classOf: make([]int32, p.World), partner: make([][]int32, p.World)}
+	for c := range p.Classes {
+		for _, r := range p.Classes[c].Ranks {
+			j.classOf[r] = int32(c)
+		}
+	}
+	for _, c := range p.Comms {
+		group, pos := make([]int32, p.World), make([]int32, p.World)
+		for r := range group {
+			group[r] = -1
+		}
+		for g, ranks := range c.Groups {
+			for i, r := range ranks {
+				group[r], pos[r] = int32(g), int32(i)
+			}
+		}
+		j.groupOf, j.posOf = append(j.groupOf, group), append(j.posOf, pos)
+	}
+	if err := j.match(); err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+// match pairs every send with its receive: the k-th send of (from, to, tag)
+// with the k-th receive of the same, in program order.
+func (j *job) match() error {
+	type key struct{ from, to, tag, k int32 }
+	type end struct{ rank, op int32 }
+	type stream struct{ from, to, tag int32 }
+	sends := map[key]end{}
+	for pass := range 2 {
+		count := map[stream]int32{}
+		for r := range j.prog.World {
+			cl := &j.prog.Classes[j.classOf[r]]
+			for i := range cl.Ops {
+				o := &cl.Ops[i]
+				if o.Kind != workloads.Send && o.Kind != workloads.Recv {
+					continue
+				}
+				if j.partner[r] == nil {
+					j.partner[r] = make([]int32, len(cl.Ops))
+				}
+				peer := j.prog.Peer(o, r)
+				switch {
+				case pass == 0 && o.Kind == workloads.Send:
+					s := stream{r, peer, o.Tag}
+					sends[key{r, peer, o.Tag, count[s]}] = end{r, int32(i)}
+					count[s]++
+				case pass == 1 && o.Kind == workloads.Recv:
+					s := stream{peer, r, o.Tag}
+					k := key{peer, r, o.Tag, count[s]}
+					count[s]++
+					e, ok := sends[k]
+					if !ok {
+						return fmt.Errorf("match rank %d operation %q: no send number %d from rank %d with tag %d", r, o.Name, k.k, peer, o.Tag)
+					}
+					j.partner[r][i] = e.op
+					j.partner[e.rank][e.op] = int32(i)
+					delete(sends, k)
+				}
+			}
+		}
+		if pass == 0 && len(sends) == 0 {
+			// No send at all: a receive would have failed validation.
+			return nil
+		}
+	}
+	if len(sends) > 0 {
+		return fmt.Errorf("match: %d sends have no receive", len(sends))
+	}
+	return nil
+}
+
+// plan returns how operation o runs in a group of n ranks.
+func (j *job) plan(o *workloads.Op, n int) (collective.Plan, collective.Choice, error) {
+	choose := j.opt.Choose
+	if choose == nil {
+		choose = collective.Default
+	}
+	ch, err := choose(o.Coll, o.Bytes, n)
+	if err != nil {
+		return collective.Plan{}, ch, fmt.Errorf("operation %q: %w", o.Name, err)
+	}
+	p, err := collective.NewPlan(o.Coll, ch.Algorithm, o.Bytes, n, o.Root)
+	if err != nil {
+		return p, ch, fmt.Errorf("operation %q: %w", o.Name, err)
+	}
+	return p, ch, nil
+}
+
+// shapeOf returns how plan p joins its ranks.
+func (j *job) shapeOf(p collective.Plan) shape {
+	pt := shape{lanes: p.Pattern}
+	switch p.Pattern {
+	case collective.Cycle:
+		pt.merged = j.opt.Grain == collective.Stream
+	case collective.FromRoot, collective.ToRoot:
+		pt.merged = j.opt.Grain == collective.Stream
+		pt.root = p.Root
+	case collective.RootToAll, collective.AllToRoot:
+		pt.root = p.Root
+	}
+	return pt
+}
+
+// plansWires says that operation o moves bytes between the n ranks of its
+// group.
+func plansWires(p collective.Plan, n int) bool { return n > 1 && p.Steps > 0 }
+
+// duration returns how long a compute, copy or delay operation takes.
+func (j *job) duration(o *workloads.Op) (sim.Time, error) {
+	switch {
+	case o.Kind == workloads.Delay, o.Kind == workloads.Compute && o.Duration >= 0:
+		return max(o.Duration, 0), nil
+	case j.opt.Compute == nil:
+		return 0, fmt.Errorf("operation %q has no recorded duration, and no GPU model was given to time %g FLOP and %d bytes", o.Name, o.FLOPs, o.MemBytes)
+	case o.Kind == workloads.Copy:
+		if o.Duration > 0 {
+			return o.Duration, nil
+		}
+		return j.opt.Compute.CopyTime(o.Bytes), nil
+	}
+	return j.opt.Compute.Time(o.FLOPs, o.MemBytes), nil
+}
+
+// SizeError says that a program has more ranks than the machine has GPUs.
+type SizeError struct {
+	Ranks, GPUs, Hosts int
+	Machine            string
+}
+
+func (e *SizeError) Error() string {
+	per := max(e.GPUs/max(e.Hosts, 1), 1)
+	return fmt.Sprintf("place %d ranks on %s: it has %d GPUs in %d node(s): want at least %d nodes (nodes: %d), or a program of at most %d ranks",
+		e.Ranks, e.Machine, e.GPUs, e.Hosts, (e.Ranks+per-1)/per, (e.Ranks+per-1)/per, e.GPUs)
+}

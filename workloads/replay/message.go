@@ -1,0 +1,96 @@
+package replay
+
+import (
+	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/workloads"
+)
+
+// message is one send and the receive that it meets.
+type message struct {
+	lane    *lane // nil when a rank sends to itself
+	bytes   sim.Bytes
+	send    int32 // operation
+	recv    int32 // operation, -1 until it is posted
+	arrived bool
+}
+
+// joinMessages makes one message for each send of a representative, and finds
+// the message of each receive: its peer stands for a class, whose
+// representative's send is the one to wait for.
+func (x *exec) joinMessages() {
+	for i := range x.reps {
+		r := &x.reps[i]
+		cl := &x.j.prog.Classes[r.class]
+		for k := range cl.Ops {
+			if o := &cl.Ops[k]; o.Kind == workloads.Send {
+				op := r.base + int32(k)
+				x.ops[op].slot = int32(len(x.msgs))
+				x.msgs = append(x.msgs, message{lane: x.l.pairs[pair{r.rank, x.j.prog.Peer(o, r.rank)}], bytes: o.Bytes, send: op, recv: -1})
+			}
+		}
+	}
+	for i := range x.reps {
+		r := &x.reps[i]
+		cl := &x.j.prog.Classes[r.class]
+		for k := range cl.Ops {
+			if o := &cl.Ops[k]; o.Kind == workloads.Recv {
+				peer := x.c.rank[x.j.prog.Peer(o, r.rank)]
+				partner := x.j.partner[r.rank][k]
+				x.ops[r.base+int32(k)].slot = x.ops[x.reps[peer].base+partner].slot
+			}
+		}
+	}
+}
+
+// sendMessage starts to send. It does not wait for the receiver.
+func (x *exec) sendMessage(op int32) {
+	id := x.ops[op].slot
+	m := &x.msgs[id]
+	x.reps[x.opRep[op]].account.comm(x.eng.Now(), 1)
+	if m.lane == nil {
+		x.eng.Schedule(x.eng.Now(), x.me, evMsgSent, int64(id))
+	} else {
+		x.send(m.lane, m.bytes, 0, evMsgSent, int64(id))
+	}
+	if m.recv >= 0 {
+		x.reps[x.opRep[m.recv]].account.comm(x.eng.Now(), 1)
+	}
+}
+
+func (x *exec) messageSent(id int32) {
+	m := &x.msgs[id]
+	now := x.eng.Now()
+	var lat sim.Time
+	if m.lane != nil {
+		lat = m.lane.latency
+	}
+	x.eng.Schedule(now.Add(lat), x.me, evMsgGot, int64(id))
+	x.reps[x.opRep[m.send]].account.comm(now, -1)
+	x.finish(m.send)
+}
+
+func (x *exec) messageGot(id int32) {
+	m := &x.msgs[id]
+	m.arrived = true
+	if m.recv < 0 {
+		return
+	}
+	// The receiver was waiting: what it waited for is the send and its cause.
+	st, from := &x.ops[m.recv], &x.ops[m.send]
+	st.begin, st.cause = from.begin, from.cause
+	x.reps[x.opRep[m.recv]].account.comm(x.eng.Now(), -1)
+	x.finish(m.recv)
+}
+
+// postReceive waits for a message, or takes one that is there.
+func (x *exec) postReceive(op int32) {
+	id := x.ops[op].slot
+	m := &x.msgs[id]
+	m.recv = op
+	switch {
+	case m.arrived:
+		x.eng.Schedule(x.eng.Now(), x.me, evOp, int64(op))
+	case x.ops[m.send].state != pending:
+		x.reps[x.opRep[op]].account.comm(x.eng.Now(), 1)
+	}
+}

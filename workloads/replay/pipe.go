@@ -1,0 +1,138 @@
+package replay
+
+import (
+	"github.com/weft-sim/weft/sim"
+)
+
+// pipe is a collective at grain chunk: messages that go from lane to lane in
+// slices. A slice may leave when it is there (it has come from the lane
+// before, or it is the rank's own), when the slice before it has left, and
+// when fewer than the window are on their way or unacknowledged. The
+// acknowledgement takes the latency of the lane.
+type pipe struct {
+	inst        int32
+	slices      int32 // per message
+	total       int32 // slices that each lane carries
+	size, final sim.Bytes
+	acks        bool // more than the window could be under way
+	lanes       []pipeLane
+	left        int // lanes that have not delivered all
+}
+
+type pipeLane struct {
+	sent, there, got, flying int32
+	busy                     bool
+}
+
+// defaultSlice is the slice of a chain: NCCL's chunk for broadcast and reduce
+// with the Simple protocol (NVIDIA/nccl 2.30.7, 512 KiB).
+const defaultSlice = 512 * sim.KiB
+
+// defaultWindow is NCCL_STEPS, the slots of a connection's buffer
+// (NVIDIA/nccl 2.30.7).
+const defaultWindow = 8
+
+func (x *exec) window() int32 {
+	if x.j.opt.Window > 0 {
+		return int32(x.j.opt.Window)
+	}
+	return defaultWindow
+}
+
+// beginPipe starts instance id slice by slice.
+func (x *exec) beginPipe(id int32) {
+	in := &x.insts[id]
+	slice := x.j.opt.Slice
+	if slice == 0 {
+		slice = max(in.plan.Message, 1)
+		if in.plan.Pipelined {
+			slice = defaultSlice
+		}
+	}
+	m := in.plan.Message
+	slices := max(int32((m+slice-1)/slice), 1)
+	var at int32
+	if n := len(x.freePip); n > 0 {
+		at, x.freePip = x.freePip[n-1], x.freePip[:n-1]
+	} else {
+		at = int32(len(x.pipes))
+		x.pipes = append(x.pipes, pipe{})
+	}
+	p := &x.pipes[at]
+	lanes := p.lanes[:0]
+	*p = pipe{
+		inst: id, slices: slices, total: slices * int32(in.plan.Steps),
+		size: slice, final: m - slice*sim.Bytes(slices-1), acks: slices > x.window(),
+		left: len(in.set.lanes),
+	}
+	for range in.set.lanes {
+		lanes = append(lanes, pipeLane{})
+	}
+	p.lanes = lanes
+	if in.plan.Pipelined {
+		p.lanes[0].there = p.total
+	} else {
+		for i := range p.lanes {
+			p.lanes[i].there = slices
+		}
+	}
+	for i := range in.set.lanes {
+		x.pump(at, int32(i))
+	}
+}
+
+// pump sends the next slice of a lane if it may go.
+func (x *exec) pump(at, lane int32) {
+	p := &x.pipes[at]
+	l := &p.lanes[lane]
+	if l.busy || l.sent == l.there || (p.acks && l.flying == x.window()) {
+		return
+	}
+	b := p.size
+	if (l.sent+1)%p.slices == 0 {
+		b = p.final
+	}
+	l.sent++
+	l.busy = true
+	if p.acks {
+		l.flying++
+	}
+	x.send(&x.insts[p.inst].set.lanes[lane], b, 0, evSent, int64(at)<<32|int64(lane))
+}
+
+func (x *exec) sliceSent(at, lane int32) {
+	p := &x.pipes[at]
+	p.lanes[lane].busy = false
+	lat := x.insts[p.inst].set.lanes[lane].latency
+	x.eng.Schedule(x.eng.Now().Add(lat), x.me, evGot, int64(at)<<32|int64(lane))
+	x.pump(at, lane)
+}
+
+func (x *exec) sliceGot(at, lane int32) {
+	p := &x.pipes[at]
+	ln := &x.insts[p.inst].set.lanes[lane]
+	l := &p.lanes[lane]
+	l.got++
+	if p.acks && l.sent < p.total {
+		x.eng.Schedule(x.eng.Now().Add(ln.latency), x.me, evAck, int64(at)<<32|int64(lane))
+	}
+	if ln.next >= 0 {
+		if n := &p.lanes[ln.next]; n.there < p.total {
+			n.there++
+			x.pump(at, ln.next)
+		}
+	}
+	if l.got < p.total {
+		return
+	}
+	if p.left--; p.left == 0 {
+		inst := p.inst
+		x.freePip = append(x.freePip, at)
+		x.endInstance(inst)
+	}
+}
+
+func (x *exec) sliceAcked(at, lane int32) {
+	x.pipes[at].lanes[lane].flying--
+	x.pump(at, lane)
+}

@@ -1,0 +1,257 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/topology"
+	"github.com/weft-sim/weft/workloads"
+	"github.com/weft-sim/weft/workloads/collective"
+)
+
+// useKey groups collectives for the report.
+type useKey struct {
+	coll  workloads.Coll
+	comm  string
+	ranks int
+	bytes sim.Bytes
+}
+
+// use gathers the runs of equal collectives.
+type use struct {
+	CollectiveUse
+	runs  int64 // of representative groups
+	total sim.Time
+	group []int32 // group classes counted
+}
+
+// useFor returns the row of the report that a collective belongs to.
+func (x *exec) useFor(o *workloads.Op, n int, p collective.Plan, ch collective.Choice) int32 {
+	comm := &x.j.prog.Comms[o.Comm]
+	k := useKey{o.Coll, comm.Name, n, o.Bytes}
+	if at, ok := x.useOf[k]; ok {
+		return at
+	}
+	at := int32(len(x.uses))
+	x.useOf[k] = at
+	wire := 0.0
+	if n > 1 {
+		wire = float64(p.Lanes(n)) / float64(n) * float64(p.Steps) * float64(p.Message)
+	}
+	x.uses = append(x.uses, use{CollectiveUse: CollectiveUse{
+		Op: o.Coll.String(), Comm: comm.Name, Dim: comm.Dim.String(), Ranks: n, Bytes: o.Bytes,
+		Algo: ch.Algorithm.String(), Proto: ch.Protocol, Min: sim.MaxTime, WireBytes: wire,
+	}})
+	return at
+}
+
+// tallyInstance books a finished collective, and holds it against the least
+// time that the wires of its ranks allow.
+func (x *exec) tallyInstance(in *instance, now sim.Time) error {
+	u := &x.uses[in.use]
+	t := now - in.start
+	bound := x.bound(in)
+	// One picosecond for each step: steps round up, the bound does not.
+	if t+sim.Time(max(in.plan.Steps, 1)) < bound {
+		return &LawError{fmt.Errorf("%v of %d bytes among %d ranks of %s took %v, and its bytes need %v at the rate of the ranks' links",
+			in.op.Coll, in.op.Bytes, in.ranks, x.j.prog.Comms[in.comm].Name, t, bound)}
+	}
+	u.runs++
+	u.total += t
+	u.Min, u.Max, u.Bound = min(u.Min, t), max(u.Max, t), max(u.Bound, bound)
+	if in.seq == 0 || !slices.Contains(u.group, in.group) {
+		if !slices.Contains(u.group, in.group) {
+			u.group = append(u.group, in.group)
+			u.Groups += int(x.c.groupSize[in.group])
+		}
+	}
+	return nil
+}
+
+// bound returns the least time of a collective: what its busiest rank must
+// send, or receive, at the rate of all the links of its GPU. It knows nothing
+// of routes, so it checks them.
+func (x *exec) bound(in *instance) sim.Time {
+	if in.plan.MinSend == 0 && in.plan.MinReceive == 0 {
+		return 0
+	}
+	g := x.c.groupRep[in.group]
+	rank := x.j.ranksOf(g)[0]
+	e := x.j.egress(rank)
+	if e <= 0 {
+		return 0
+	}
+	return sim.TransferTime(max(in.plan.MinSend, in.plan.MinReceive), e)
+}
+
+// egress returns the sum of the rates of the links that leave the GPU of a
+// rank. Links are the same in both directions.
+func (j *job) egress(rank int32) sim.Rate {
+	if j.out == nil {
+		j.out = make([]sim.Rate, len(j.mach.Graph.Nodes))
+		for _, l := range j.mach.Graph.Links {
+			j.out[l.From] += l.Rate
+		}
+	}
+	return j.out[j.mach.Ranks[rank]]
+}
+
+// result puts the findings together.
+func (x *exec) result() (*Result, error) {
+	res := &Result{}
+	last := int32(-1)
+	for op := range x.ops {
+		if x.ops[op].end > res.StepTime || last < 0 {
+			res.StepTime, last = x.ops[op].end, int32(op)
+		}
+	}
+	x.breakdown(res, last)
+	x.rankTimes(res)
+	x.linkUse(res)
+	for i := range x.uses {
+		u := &x.uses[i]
+		if u.runs == 0 {
+			continue
+		}
+		c := u.CollectiveUse
+		c.Count = int(u.runs) / max(len(u.group), 1)
+		c.Time = u.total / sim.Time(u.runs)
+		if c.Time > 0 {
+			coll := slices.IndexFunc(collNames, func(s string) bool { return s == c.Op })
+			c.BusBW = sim.Rate(float64(c.Bytes) / c.Time.Seconds() * collective.BusFactor(workloads.Coll(coll), c.Ranks))
+		}
+		res.Colls = append(res.Colls, c)
+	}
+	slices.SortStableFunc(res.Colls, func(a, b CollectiveUse) int {
+		return cmp.Compare(int64(b.Time)*int64(b.Count), int64(a.Time)*int64(a.Count))
+	})
+	res.Stats = Stats{
+		Events: x.eng.Events(), Transfers: x.transfers,
+		Ranks: int(x.j.prog.World), Simulated: len(x.reps),
+	}
+	if x.j.opt.Digest {
+		res.Stats.EventDigest = x.eng.Sum64()
+	}
+	res.Warnings = append(res.Warnings, x.j.mach.Notes...)
+	return res, nil
+}
+
+// collNames lists the names of the collectives in order.
+var collNames = func() (names []string) {
+	for c := workloads.AllReduce; c <= workloads.Barrier; c++ {
+		names = append(names, c.String())
+	}
+	return names
+}()
+
+// breakdown walks the critical path back from the operation that ended last.
+// Each operation began when its cause ended, so the parts are an exact
+// partition of the step.
+func (x *exec) breakdown(res *Result, last int32) {
+	type key struct{ dim, comm string }
+	var order []key
+	exposed := map[key]sim.Time{}
+	at := res.StepTime
+	for op := last; op >= 0 && at > 0; op = x.ops[op].cause {
+		st := &x.ops[op]
+		res.Breakdown.Wait += at - min(st.end, at)
+		d := min(st.end, at) - st.begin
+		o := x.opOf(op)
+		switch o.Kind {
+		case workloads.Compute, workloads.Copy:
+			res.Breakdown.Compute += d
+		case workloads.Delay:
+			res.Breakdown.Wait += d
+		default:
+			k := key{workloads.Other.String(), "send/recv"}
+			if o.Kind == workloads.Collective {
+				c := &x.j.prog.Comms[o.Comm]
+				k = key{c.Dim.String(), c.Name}
+			}
+			if _, ok := exposed[k]; !ok {
+				order = append(order, k)
+			}
+			exposed[k] += d
+		}
+		at = st.begin
+	}
+	res.Breakdown.Wait += at
+	for _, k := range order {
+		res.Breakdown.Exposed = append(res.Breakdown.Exposed, Exposed{Dim: k.dim, Comm: k.comm, Time: exposed[k]})
+	}
+	slices.SortStableFunc(res.Breakdown.Exposed, func(a, b Exposed) int { return cmp.Compare(b.Time, a.Time) })
+}
+
+// rankTimes averages where the ranks' time went.
+func (x *exec) rankTimes(res *Result) {
+	var comp, exposed, hidden float64
+	for i := range x.reps {
+		a := &x.reps[i].account
+		a.upTo(res.StepTime)
+		n := float64(x.c.rankSize[i])
+		comp += float64(n * float64(a.computed))
+		exposed += float64(n * float64(a.exposed))
+		hidden += float64(n * float64(a.hidden))
+	}
+	w := float64(x.j.prog.World)
+	res.Ranks.Compute = sim.Time(comp / w)
+	res.Ranks.ExposedComm = sim.Time(exposed / w)
+	res.Ranks.HiddenComm = sim.Time(hidden / w)
+	res.Ranks.Wait = res.StepTime - res.Ranks.Compute - res.Ranks.ExposedComm
+}
+
+// linkUse adds up what the links carried, by class and for the busiest.
+func (x *exec) linkUse(res *Result) {
+	g := x.j.mach.Graph
+	carried := make([]float64, len(g.Links))
+	for r, k := range x.c.res {
+		b := x.net.Carried(k)
+		if b == 0 {
+			continue
+		}
+		links, shares := g.Members(topology.ResourceID(r))
+		sum := int32(0)
+		for _, s := range shares {
+			sum += s
+		}
+		for i, l := range links {
+			carried[l] += b * float64(shares[i]) / float64(sum)
+		}
+	}
+	step := res.StepTime.Seconds()
+	classes := make([]LinkUse, len(g.Classes))
+	for i, l := range g.Links {
+		c := &classes[l.Class]
+		u := 0.0
+		if step > 0 {
+			u = carried[i] / (float64(l.Rate) * step)
+		}
+		width := max(int(l.Width), 1)
+		c.Class = g.Classes[l.Class].Name
+		c.Links += width
+		c.Bytes += carried[i]
+		c.Utilisation += u * float64(width)
+		c.Peak = max(c.Peak, u)
+		c.Rate = l.Rate / sim.Rate(width)
+		if carried[i] > 0 {
+			res.Busiest = append(res.Busiest, LinkUse{
+				Class: c.Class, Name: g.Nodes[l.From].Name + " > " + g.Nodes[l.To].Name,
+				Links: width, Bytes: carried[i], Rate: l.Rate, Utilisation: u, Peak: u,
+			})
+		}
+	}
+	for _, c := range classes {
+		if c.Links > 0 {
+			c.Utilisation /= float64(c.Links)
+			res.Links = append(res.Links, c)
+		}
+	}
+	slices.SortStableFunc(res.Links, func(a, b LinkUse) int { return cmp.Compare(b.Utilisation, a.Utilisation) })
+	slices.SortStableFunc(res.Busiest, func(a, b LinkUse) int { return cmp.Compare(b.Utilisation, a.Utilisation) })
+	res.Busiest = slices.Clip(res.Busiest[:min(len(res.Busiest), busiest)])
+}
+
+// busiest is how many single links a result keeps.
+const busiest = 10

@@ -1,0 +1,495 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/weft-sim/weft/topology"
+	"github.com/weft-sim/weft/workloads"
+)
+
+// classes says which ranks, groups and resources behave alike, so that one of
+// each kind can stand for all.
+//
+// The partition is found by colour refinement. Everything starts with the
+// colour of what is plain about it: a rank with its work, a resource with its
+// capacity, a group with its size. Then each takes the colours of what it
+// touches into its own: a rank those of its groups and peers, a group those of
+// its ranks and of the wires of its lanes, a wire those of the lanes on it,
+// each as a multiset. When a round splits no colour, equal colours see equal
+// surroundings, in equal numbers. The state of a member then obeys the same
+// equations as that of any other of its class, from the same start: they stay
+// equal at all times, and one representative with the class's counts as
+// weights is the whole class.
+//
+// Colours are 64-bit hashes, so that two different surroundings are taken for
+// equal with a chance of about n^2/2^65 for n things: under 1e-8 for a million.
+type classes struct {
+	identity bool // nothing was looked for: each is a class of its own
+
+	rankCol  []uint64
+	groupCol [][]uint64
+	resCol   []uint64
+
+	rank     []int32 // rank -> class
+	rankRep  []int32 // class -> first rank
+	rankSize []int32
+
+	group     [][]int32 // comm, group -> class
+	groupRep  []groupID
+	groupSize []int32
+
+	res     []int32 // resource -> class
+	resRep  []int32
+	resSize []int32
+
+	// Scratch of a round: mixed colours.
+	resMix, fromMix, toMix []uint64
+}
+
+type groupID struct{ comm, group int32 }
+
+// mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+func mix2(a, b uint64) uint64 { return mix(mix(a) ^ b) }
+
+// refine returns the classes of the job, or the identity if collapse is off.
+func (j *job) refine() (*classes, error) {
+	c := &classes{identity: j.opt.Collapse == Off}
+	c.start(j)
+	if !c.identity {
+		for known := c.count(); ; {
+			if err := c.round(j); err != nil {
+				return nil, err
+			}
+			n := c.count()
+			if n == known {
+				break
+			}
+			known = n
+		}
+	}
+	c.number(j)
+	return c, nil
+}
+
+// start gives the first colours.
+func (c *classes) start(j *job) {
+	g := j.mach.Graph
+	c.resCol = make([]uint64, g.Resources())
+	c.rankCol = make([]uint64, j.prog.World)
+	c.groupCol = make([][]uint64, len(j.prog.Comms))
+	if c.identity {
+		return
+	}
+	for r := range c.resCol {
+		c.resCol[r] = mix(uint64(g.Capacity(topology.ResourceID(r))))
+	}
+	for i := range j.prog.Comms {
+		cm := &j.prog.Comms[i]
+		c.groupCol[i] = make([]uint64, len(cm.Groups))
+		for k := range cm.Groups {
+			c.groupCol[i][k] = mix2(uint64(cm.Dim), uint64(len(cm.Groups[k])))
+		}
+	}
+	content := make([]uint64, len(j.prog.Classes))
+	uneven := make([][]int32, len(j.prog.Classes))
+	for i := range j.prog.Classes {
+		content[i], uneven[i] = j.content(int32(i))
+	}
+	for r := range c.rankCol {
+		cl := j.classOf[r]
+		c.rankCol[r] = content[cl]
+		for _, comm := range uneven[cl] {
+			// Parts by position: only equal positions can be alike.
+			c.rankCol[r] = mix2(c.rankCol[r], uint64(j.posOf[comm][r]))
+		}
+	}
+}
+
+// content hashes what the ranks of a program class do, with communicators
+// named by the order of their first use, and lists the communicators on which
+// it runs an all-to-all with unequal parts.
+func (j *job) content(class int32) (h uint64, uneven []int32) {
+	cl := &j.prog.Classes[class]
+	for _, s := range cl.Streams {
+		h = mix2(h, uint64(s.Order))
+	}
+	for i := range cl.Ops {
+		o := &cl.Ops[i]
+		h = mix2(h, uint64(o.Kind)<<32|uint64(uint16(o.Stream)))
+		for _, d := range o.Deps {
+			h = mix2(h, uint64(d))
+		}
+		switch o.Kind {
+		case workloads.Collective:
+			slot := j.slotOf(class, o.Comm)
+			h = mix2(h, uint64(o.Coll)<<48|uint64(slot)<<32|uint64(uint32(o.Root)))
+			for _, b := range o.Splits {
+				h = mix2(h, uint64(b))
+			}
+			if !equal(o.Splits) {
+				uneven = append(uneven, o.Comm)
+			}
+		case workloads.Send, workloads.Recv:
+			h = mix2(h, uint64(uint32(o.Tag)))
+		default:
+			// A time that no model can give is reported when the work is run.
+			d, err := j.duration(o)
+			if err != nil {
+				d = -1
+			}
+			h = mix2(h, uint64(d))
+		}
+		h = mix2(h, uint64(o.Bytes))
+	}
+	return h, uneven
+}
+
+func equal[T comparable](s []T) bool {
+	for _, v := range s {
+		if v != s[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// slotOf returns the place of a communicator in the slots of a program class,
+// or -1 if the class does not use it.
+func (j *job) slotOf(class, comm int32) int32 {
+	if j.slot == nil {
+		j.slot = make([][]int32, len(j.prog.Classes))
+		for i := range j.slot {
+			of := make([]int32, len(j.prog.Comms))
+			for k := range of {
+				of[k] = -1
+			}
+			for s, c := range j.slots(int32(i)) {
+				of[c] = int32(s)
+			}
+			j.slot[i] = of
+		}
+	}
+	return j.slot[class][comm]
+}
+
+// slots lists the communicators of a program class in the order of first use.
+func (j *job) slots(class int32) []int32 {
+	var slots []int32
+	seen := make([]bool, len(j.prog.Comms))
+	for i := range j.prog.Classes[class].Ops {
+		o := &j.prog.Classes[class].Ops[i]
+		if o.Kind == workloads.Collective && !seen[o.Comm] {
+			seen[o.Comm] = true
+			slots = append(slots, o.Comm)
+		}
+	}
+	return slots
+}
+
+// mixAll prepares the colours of the round for hashing, so that a lane costs
+// one mix. A sum of mixed values, each times an odd number, hashes a multiset.
+func (c *classes) mixAll() {
+	c.resMix = mixed(c.resMix, c.resCol, 1)
+	c.fromMix = mixed(c.fromMix, c.rankCol, 2)
+	c.toMix = mixed(c.toMix, c.rankCol, 3)
+}
+
+func mixed(dst, src []uint64, salt uint64) []uint64 {
+	dst = append(dst[:0], src...)
+	for i := range dst {
+		dst[i] = mix(dst[i] ^ salt)
+	}
+	return dst
+}
+
+// part makes an odd factor of the share that a hop carries.
+func part(h topology.Hop, den int32) uint64 { return uint64(h.Share)<<18 | uint64(den)<<1 | 1 }
+
+// pathHash hashes what a path crosses, with the colours of the wires.
+func (c *classes) pathHash(p *topology.Path) uint64 {
+	h := uint64(p.Latency)*0xd6e8feb86659fd93 + uint64(p.Rate)
+	for _, hop := range p.Hops {
+		h += c.resMix[hop.Resource] * part(hop, p.Den)
+	}
+	return h
+}
+
+// laneColour is the colour of one lane of a pattern whose lanes are flows of
+// their own.
+func (c *classes) laneColour(pt int, gcol uint64, a, b int32, path uint64) uint64 {
+	return mix(gcol ^ uint64(pt) + c.fromMix[a] + c.toMix[b] + path)
+}
+
+const p2pPattern = 1 << 20 // a pattern number for sends and receives
+
+// round lets every colour take in its surroundings once.
+func (c *classes) round(j *job) error {
+	c.mixAll()
+	accRank := make([]uint64, len(c.rankCol))
+	accRes := make([]uint64, len(c.resCol))
+	accGroup := make([][]uint64, len(c.groupCol))
+	for i := range accGroup {
+		accGroup[i] = make([]uint64, len(c.groupCol[i]))
+		for g, ranks := range j.prog.Comms[i].Groups {
+			for _, r := range ranks {
+				accGroup[i][g] += mix2(c.rankCol[r], uint64(j.slotOf(j.classOf[r], int32(i))))
+			}
+		}
+	}
+	for k := range j.patterns {
+		pt := &j.patterns[k]
+		err := j.eachGroup(pt, func(g groupID) error {
+			gcol := c.groupCol[g.comm][g.group]
+			flow := mix2(gcol, uint64(k))
+			acc := &accGroup[g.comm][g.group]
+			return j.eachLane(pt.shape, g, func(_ int, a, b int32) error {
+				p, err := j.wires.path(a, b)
+				if err != nil {
+					return err
+				}
+				lane := flow
+				ph := c.pathHash(&p)
+				if pt.merged {
+					*acc += mix2(ph, uint64(k))
+				} else {
+					lane = c.laneColour(k, gcol, a, b, ph)
+					*acc += lane
+					accRank[a] += lane * 3
+					accRank[b] += lane * 5
+				}
+				for _, h := range p.Hops {
+					accRes[h.Resource] += lane * part(h, p.Den)
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, pr := range j.pairs {
+		p, err := j.wires.path(pr.a, pr.b)
+		if err != nil {
+			return err
+		}
+		lane := c.laneColour(p2pPattern, 0, pr.a, pr.b, c.pathHash(&p))
+		accRank[pr.a] += lane * 3
+		accRank[pr.b] += lane * 5
+		for _, h := range p.Hops {
+			accRes[h.Resource] += lane * part(h, p.Den)
+		}
+	}
+	for i := range j.prog.Classes {
+		slots := j.slots(int32(i))
+		cl := &j.prog.Classes[i]
+		for _, r := range cl.Ranks {
+			for s, comm := range slots {
+				accRank[r] += mix2(uint64(s)<<1|1, c.groupCol[comm][j.groupOf[comm][r]])
+			}
+			if j.partner[r] == nil {
+				continue
+			}
+			for o := range cl.Ops {
+				if k := cl.Ops[o].Kind; k == workloads.Send || k == workloads.Recv {
+					peer := j.prog.Peer(&cl.Ops[o], r)
+					accRank[r] += mix2(uint64(o)<<32|uint64(uint32(j.partner[r][o])), c.rankCol[peer])
+				}
+			}
+		}
+	}
+	for r := range c.rankCol {
+		c.rankCol[r] = mix2(c.rankCol[r], accRank[r])
+	}
+	for r := range c.resCol {
+		c.resCol[r] = mix2(c.resCol[r], accRes[r])
+	}
+	for i := range c.groupCol {
+		for g := range c.groupCol[i] {
+			c.groupCol[i][g] = mix2(c.groupCol[i][g], accGroup[i][g])
+		}
+	}
+	return nil
+}
+
+// count returns the number of different colours.
+func (c *classes) count() int {
+	seen := map[uint64]struct{}{}
+	n := 0
+	add := func(cols []uint64) {
+		clear(seen)
+		last := uint64(0)
+		for i, col := range cols {
+			if i > 0 && col == last {
+				continue
+			}
+			seen[col] = struct{}{}
+			last = col
+		}
+		n += len(seen)
+	}
+	add(c.rankCol)
+	add(c.resCol)
+	for i := range c.groupCol {
+		add(c.groupCol[i])
+	}
+	return n
+}
+
+// number turns colours into class numbers, in the order of the first member.
+func (c *classes) number(j *job) {
+	n := numberer{identity: c.identity}
+	c.rank = make([]int32, len(c.rankCol))
+	for r := range c.rank {
+		k, fresh := n.of(c.rankCol[r])
+		c.rank[r] = k
+		if fresh {
+			c.rankRep, c.rankSize = append(c.rankRep, int32(r)), append(c.rankSize, 0)
+		}
+		c.rankSize[k]++
+	}
+	c.group = make([][]int32, len(j.prog.Comms))
+	n.reset()
+	for i := range c.group {
+		groups := len(j.prog.Comms[i].Groups)
+		c.group[i] = make([]int32, groups)
+		for g := range groups {
+			var col uint64
+			if !c.identity {
+				col = c.groupCol[i][g]
+			}
+			k, fresh := n.of(col)
+			c.group[i][g] = k
+			if fresh {
+				c.groupRep = append(c.groupRep, groupID{int32(i), int32(g)})
+				c.groupSize = append(c.groupSize, 0)
+			}
+			c.groupSize[k]++
+		}
+	}
+	n.reset()
+	c.res = make([]int32, len(c.resCol))
+	for r := range c.res {
+		k, fresh := n.of(c.resCol[r])
+		c.res[r] = k
+		if fresh {
+			c.resRep, c.resSize = append(c.resRep, int32(r)), append(c.resSize, 0)
+		}
+		c.resSize[k]++
+	}
+	c.mixAll()
+}
+
+// numberer hands out class numbers by colour, or a new one each time.
+type numberer struct {
+	identity bool
+	next     int32
+	known    map[uint64]int32
+	last     uint64
+	lastNum  int32
+}
+
+func (n *numberer) reset() { n.next, n.lastNum = 0, 0; clear(n.known) }
+
+func (n *numberer) of(col uint64) (k int32, fresh bool) {
+	if n.identity {
+		n.next++
+		return n.next - 1, true
+	}
+	if n.next > 0 && col == n.last {
+		return n.lastNum, false
+	}
+	if n.known == nil {
+		n.known = map[uint64]int32{}
+	}
+	k, ok := n.known[col]
+	if !ok {
+		k = n.next
+		n.known[col] = k
+		n.next++
+	}
+	n.last, n.lastNum = col, k
+	return k, !ok
+}
+
+// findLanes lists the patterns and the pairs of ranks that the program uses.
+func (j *job) findLanes() error {
+	j.wires = wires{mach: j.mach, den: 1}
+	type use struct {
+		comm, root int32
+		coll       workloads.Coll
+		n          int
+		bytes      int64
+	}
+	seenUse := map[use]bool{}
+	at := map[shape]int{}
+	add := func(o *workloads.Op, r int32) error {
+		n := len(j.prog.Comms[o.Comm].Groups[j.groupOf[o.Comm][r]])
+		u := use{o.Comm, o.Root, o.Coll, n, int64(o.Bytes)}
+		if seenUse[u] {
+			return nil
+		}
+		seenUse[u] = true
+		p, _, err := j.plan(o, n)
+		if err != nil {
+			return err
+		}
+		if !plansWires(p, n) {
+			return nil
+		}
+		sh := j.shapeOf(p)
+		k, ok := at[sh]
+		if !ok {
+			k = len(j.patterns)
+			at[sh] = k
+			j.patterns = append(j.patterns, pattern{shape: sh})
+		}
+		if pt := &j.patterns[k]; !slices.Contains(pt.comms, o.Comm) {
+			pt.comms = append(pt.comms, o.Comm)
+		}
+		return nil
+	}
+	even := make([]bool, len(j.prog.Comms))
+	for i, c := range j.prog.Comms {
+		even[i] = true
+		for _, g := range c.Groups {
+			even[i] = even[i] && len(g) == len(c.Groups[0])
+		}
+	}
+	pairs := map[[2]int32]bool{}
+	for i := range j.prog.Classes {
+		cl := &j.prog.Classes[i]
+		for k := range cl.Ops {
+			o := &cl.Ops[k]
+			switch o.Kind {
+			case workloads.Collective:
+				for _, r := range cl.Ranks {
+					if err := add(o, r); err != nil {
+						return err
+					}
+					if even[o.Comm] {
+						break
+					}
+				}
+			case workloads.Send:
+				for _, r := range cl.Ranks {
+					pr := [2]int32{r, j.prog.Peer(o, r)}
+					if pr[0] != pr[1] && !pairs[pr] {
+						pairs[pr] = true
+						j.pairs = append(j.pairs, pair{pr[0], pr[1]})
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// pair is an ordered pair of ranks that exchange messages.
+type pair struct{ a, b int32 }
