@@ -119,6 +119,9 @@ func TestRandomMachines(t *testing.T) {
 				there, err := m.Route(a, b, nil)
 				require.NoError(t, err)
 				require.NoError(t, m.Graph.CheckPath(there, m.Ranks[a], m.Ranks[b]))
+				if there.Den == 1 {
+					require.Equal(t, linkLatency(m.Graph, there), there.Latency)
+				}
 				back, err := m.Route(b, a, nil)
 				require.NoError(t, err)
 				require.Equal(t, there.Kind, back.Kind)
@@ -130,6 +133,16 @@ func TestRandomMachines(t *testing.T) {
 			}
 		}
 	})
+}
+
+// linkLatency adds up the links of a path that is not sprayed.
+func linkLatency(g *topology.Graph, p topology.Path) sim.Time {
+	var sum sim.Time
+	for _, h := range p.Hops {
+		links, _ := g.Members(h.Resource)
+		sum += sim.Time(h.Share) * g.Links[links[0]].Latency
+	}
+	return sum
 }
 
 // wires lists what a path crosses as "share/den from>to", sorted, and with

@@ -20,7 +20,8 @@ type Spec struct {
 }
 
 // Host is one NVLink domain: a server, or a rack whose trays share their
-// NVLink.
+// NVLink. To the fabric each tray is a host of its own: it has NICs of its
+// own, and the fabric's hosts per leaf count trays.
 type Host struct {
 	GPUs  int
 	Trays int // parts with a PCIe tree of their own; 0 is 1

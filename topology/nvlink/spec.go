@@ -25,7 +25,8 @@ type Spec struct {
 
 	// Down lists links out of service between a GPU and a plane. As soon as
 	// there is one, the GPUs no longer see equal planes and every path of the
-	// domain is sprayed plane by plane (see [Wiring.Route]).
+	// domain is sprayed plane by plane (see [Wiring.Route]). In a machine of
+	// several hosts it holds for every host.
 	Down []Down
 }
 
