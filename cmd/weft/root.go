@@ -102,7 +102,8 @@ and what would change it. It needs no GPU.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newVersion(a))
+	root.AddCommand(newRun(a), newBench(a), newTopo(a), newTrace(a), newCheck(a), newList(a), newVersion(a))
+	cobra.EnableCommandSorting = false
 	return root
 }
 

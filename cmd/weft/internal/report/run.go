@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -140,15 +141,26 @@ func ranks(b *strings.Builder, r replay.RankTimes, step sim.Time) {
 	b.WriteString(".\n")
 }
 
+// links prints the busiest links; those that carry the same are one row.
 func links(res *replay.Result) string {
 	tb := NewTable(Left("link"), Left("class"), Right("each way"), Right("carried"), Right("busy"))
-	for i, l := range res.Busiest {
-		if i == mostLinks {
-			break
+	for i := 0; i < len(res.Busiest) && tb.Len() < mostLinks; {
+		l, like := res.Busiest[i], 1
+		for i+like < len(res.Busiest) && equally(l, res.Busiest[i+like]) {
+			like++
 		}
-		tb.Add(l.Name, l.Class, Rate(l.Rate), Volume(l.Bytes), Percent(l.Utilisation))
+		i += like
+		name := l.Name
+		if like > 1 {
+			name += fmt.Sprintf(" and %d like it", like-1)
+		}
+		tb.Add(name, l.Class, Rate(l.Rate), Volume(l.Bytes), Percent(l.Utilisation))
 	}
 	return tb.String()
+}
+
+func equally(a, b replay.LinkUse) bool {
+	return a.Class == b.Class && a.Rate == b.Rate && a.Bytes == b.Bytes
 }
 
 func collectives(colls []replay.CollectiveUse) string {
@@ -177,17 +189,7 @@ func bound(t sim.Time) string {
 
 // caution prints the warnings and how many figures are assumptions.
 func (r *Run) caution(b *strings.Builder, t *term.Terminal) {
-	warnings := r.AllWarnings()
-	if len(warnings) > 0 {
-		section(b, t, "Be careful")
-		for i, w := range warnings {
-			if i == mostWarnings {
-				fmt.Fprintf(b, "  and %s; --format json has all\n", Plural(len(warnings)-i, "more warning"))
-				break
-			}
-			fmt.Fprintf(b, "  %s %s\n", t.Alert("!"), w)
-		}
-	}
+	cautions(b, t, r.AllWarnings())
 	assumed := 0
 	for _, p := range r.Provenance {
 		if p.Status == catalog.Assumed {
@@ -202,6 +204,23 @@ func (r *Run) caution(b *strings.Builder, t *term.Terminal) {
 		fmt.Fprintf(b, "; %s says where each comes from", r.Check)
 	}
 	b.WriteString(".\n")
+}
+
+// cautions prints warnings for people. That a figure is assumed is not among
+// them: there are many, they are counted, and `weft check` lists them.
+func cautions(b *strings.Builder, t *term.Terminal, warnings []string) {
+	warnings = slices.DeleteFunc(slices.Clone(warnings), func(w string) bool { return strings.HasPrefix(w, "assumed: ") })
+	if len(warnings) == 0 {
+		return
+	}
+	section(b, t, "Be careful")
+	for i, w := range warnings {
+		if i == mostWarnings {
+			fmt.Fprintf(b, "  and %s; --format json has all\n", Plural(len(warnings)-i, "more warning"))
+			break
+		}
+		fmt.Fprintf(b, "  %s %s\n", t.Alert("!"), w)
+	}
 }
 
 // AllWarnings returns the warnings of loading, then those of the result.

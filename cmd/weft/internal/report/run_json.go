@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"github.com/weft-sim/weft/configs/catalog"
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/workloads/replay"
 )
@@ -128,7 +129,7 @@ func (r *Run) JSON(w io.Writer) error {
 		BusiestLinks: linksOf(res.Busiest),
 		Collectives:  make([]collectiveDocument, len(res.Colls)),
 		Warnings:     append([]string{}, r.AllWarnings()...),
-		Provenance:   make([]provenanceDocument, len(r.Provenance)),
+		Provenance:   provenanceOf(r.Provenance),
 		SimulatorStats: statsDocument{
 			Events: res.Stats.Events, Transfers: res.Stats.Transfers,
 			Ranks: res.Stats.Ranks, Simulated: res.Stats.Simulated,
@@ -145,9 +146,6 @@ func (r *Run) JSON(w io.Writer) error {
 	for _, th := range r.Thresholds {
 		doc.Thresholds = append(doc.Thresholds, thresholdDocument(th))
 	}
-	for i, p := range r.Provenance {
-		doc.Provenance[i] = provenanceDocument{p.Path, p.Value, p.Source, p.Status.String(), p.Note}
-	}
 	return WriteJSON(w, doc)
 }
 
@@ -157,6 +155,14 @@ func WriteJSON(w io.Writer, doc any) error {
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(doc)
+}
+
+func provenanceOf(figures []catalog.Provenance) []provenanceDocument {
+	out := make([]provenanceDocument, len(figures))
+	for i, p := range figures {
+		out[i] = provenanceDocument{p.Path, p.Value, p.Source, p.Status.String(), p.Note}
+	}
+	return out
 }
 
 func gigabytes(r sim.Rate) float64 { return float64(r) / 1e9 }

@@ -178,12 +178,7 @@ func (t *Topo) Text(w io.Writer, tm *term.Terminal) error {
 		section(&b, tm, "The same as nvidia-smi topo -m shows it")
 		b.WriteString(t.matrix())
 	}
-	if len(m.Notes) > 0 {
-		section(&b, tm, "Be careful")
-		for _, note := range m.Notes {
-			fmt.Fprintf(&b, "  %s %s\n", tm.Alert("!"), note)
-		}
-	}
+	cautions(&b, tm, m.Notes)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -2,6 +2,7 @@ package term
 
 import (
 	"io"
+	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -11,8 +12,8 @@ import (
 const patience = 400 * time.Millisecond
 
 // Spin shows on a terminal's standard error that what is going on, once it has
-// taken a moment, and returns the function that ends it. Elsewhere both do
-// nothing.
+// taken a moment, and returns the function that ends it, which may be called
+// again. Elsewhere both do nothing.
 func (t *Terminal) Spin(what string) (stop func()) {
 	if !t.ErrTTY {
 		return func() {}
@@ -22,10 +23,10 @@ func (t *Terminal) Spin(what string) (stop func()) {
 		defer close(ended)
 		spin(t.Err, what, done)
 	}()
-	return func() {
+	return sync.OnceFunc(func() {
 		close(done)
 		<-ended
-	}
+	})
 }
 
 func spin(w io.Writer, what string, done <-chan struct{}) {
