@@ -18,7 +18,7 @@ type exec struct {
 	me  int32 // target of our events
 
 	reps    []rep
-	work    []work // by program class
+	work    []work // by program class, the job's
 	ops     []opState
 	opRep   []int32
 	insts   []instance
@@ -37,16 +37,6 @@ type exec struct {
 	dirty []streamID
 	cands []candidate
 	held  []held
-}
-
-// work is what all ranks of a program class share.
-type work struct {
-	succ      [][]int32 // operation -> those that depend on it
-	indeg     []int32
-	streams   []workloads.Order
-	streamOf  []int16
-	queue     [][]int32 // stream -> its operations in program order
-	durations []sim.Time
 }
 
 // rep is a representative rank.
@@ -234,17 +224,10 @@ func (x *exec) finish(op int32) {
 // meet.
 func (x *exec) build() error {
 	p := x.j.prog
-	x.work = make([]work, len(p.Classes))
+	x.work = x.j.work
 	total := 0
 	for _, r := range x.c.rankRep {
 		cl := x.j.classOf[r]
-		if x.work[cl].indeg == nil {
-			w, err := x.j.prepare(cl)
-			if err != nil {
-				return err
-			}
-			x.work[cl] = w
-		}
 		x.reps = append(x.reps, rep{rank: r, class: cl, base: int32(total)})
 		total += len(p.Classes[cl].Ops)
 	}
@@ -269,63 +252,6 @@ func (x *exec) build() error {
 	}
 	x.joinMessages()
 	return nil
-}
-
-// prepare builds what the ranks of program class cl share.
-func (j *job) prepare(cl int32) (work, error) {
-	c := &j.prog.Classes[cl]
-	w := work{
-		succ: make([][]int32, len(c.Ops)), indeg: make([]int32, len(c.Ops)),
-		streamOf: make([]int16, len(c.Ops)), durations: make([]sim.Time, len(c.Ops)),
-	}
-	if j.opt.OneAtATime {
-		w.streams = []workloads.Order{workloads.AnyReady, workloads.AnyReady, workloads.Concurrent}
-	} else {
-		for _, s := range c.Streams {
-			w.streams = append(w.streams, s.Order)
-		}
-	}
-	w.queue = make([][]int32, len(w.streams))
-	count := make([]int32, len(c.Ops))
-	total := 0
-	for i := range c.Ops {
-		total += len(c.Ops[i].Deps)
-		for _, d := range c.Ops[i].Deps {
-			count[d]++
-		}
-	}
-	edges := make([]int32, total)
-	for i := range c.Ops {
-		w.succ[i], edges = edges[:0:count[i]], edges[count[i]:]
-	}
-	for i := range c.Ops {
-		o := &c.Ops[i]
-		w.indeg[i] = int32(len(o.Deps))
-		for _, d := range o.Deps {
-			w.succ[d] = append(w.succ[d], int32(i))
-		}
-		w.streamOf[i] = o.Stream
-		if j.opt.OneAtATime {
-			switch o.Kind {
-			case workloads.Compute, workloads.Copy:
-				w.streamOf[i] = 0
-			case workloads.Collective, workloads.Send:
-				w.streamOf[i] = 1
-			default: // a receive that waits must not keep a send from leaving
-				w.streamOf[i] = 2
-			}
-		}
-		w.queue[w.streamOf[i]] = append(w.queue[w.streamOf[i]], int32(i))
-		switch o.Kind {
-		case workloads.Compute, workloads.Copy, workloads.Delay:
-			d, err := j.duration(o)
-			if err != nil {
-				return w, err
-			}
-			w.durations[i] = d
-		}
-	}
-	return w, nil
 }
 
 // lanesOf returns the lanes that an instance of plan p uses in group class g,

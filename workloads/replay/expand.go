@@ -25,6 +25,7 @@ type job struct {
 	// rank without any.
 	partner [][]int32
 
+	work     []work // by program class
 	patterns []pattern
 	pairs    []pair
 	out      []sim.Rate // node -> sum of the rates of its outgoing links
@@ -71,6 +72,13 @@ func expand(p *workloads.Program, m *topology.Machine, o Options) (*job, error) 
 	}
 	if err := j.match(); err != nil {
 		return nil, err
+	}
+	for c := range p.Classes {
+		w, err := j.prepare(int32(c))
+		if err != nil {
+			return nil, err
+		}
+		j.work = append(j.work, w)
 	}
 	return j, nil
 }

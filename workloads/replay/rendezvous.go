@@ -100,11 +100,11 @@ func (x *exec) arrive(id int32) {
 // blame finds the member that a collective has waited for: the last to arrive
 // or to have its stream free. Of several, the choice must not depend on how
 // ranks are numbered within a class, or collapsed and expanded runs would
-// explain the same time differently: it is the first by program class, place
-// in the program, and rank.
+// explain the same time differently: it is the first by what its rank
+// does, place in the program, and rank.
 func (x *exec) blame(in *instance) int32 {
 	var at sim.Time = -1
-	cause, bestClass, bestK := int32(-1), int32(0), int32(0)
+	cause, bestClass, bestK := int32(-1), uint64(0), int32(0)
 	for op := in.first; op >= 0; op = x.ops[op].next {
 		st := &x.ops[op]
 		t, why := st.begin, st.cause
@@ -114,7 +114,7 @@ func (x *exec) blame(in *instance) int32 {
 			}
 		}
 		r := &x.reps[x.opRep[op]]
-		class, k := r.class, op-r.base
+		class, k := x.work[r.class].content, op-r.base
 		if t > at || t == at && (class < bestClass || class == bestClass && k < bestK) {
 			at, cause, bestClass, bestK = t, why, class, k
 		}

@@ -179,6 +179,9 @@ func (x *exec) breakdown(res *Result, last int32) {
 	}
 	res.Breakdown.Wait += at
 	for _, k := range order {
+		if exposed[k] == 0 {
+			continue
+		}
 		res.Breakdown.Exposed = append(res.Breakdown.Exposed, Exposed{Dim: k.dim, Comm: k.comm, Time: exposed[k]})
 	}
 	slices.SortStableFunc(res.Breakdown.Exposed, func(a, b Exposed) int { return cmp.Compare(b.Time, a.Time) })

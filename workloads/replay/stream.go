@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/weft-sim/weft/sim"
@@ -74,13 +75,17 @@ func (x *exec) touch(id streamID) {
 
 // candidate is the first operation that an idle stream might run.
 type candidate struct {
-	k int32 // position in the program of its rank
+	k       int32  // position in the program of its rank
+	content uint64 // what the rank does
 	streamID
 }
 
 func (a candidate) before(b candidate) int {
 	if a.k != b.k {
 		return int(a.k - b.k)
+	}
+	if a.content != b.content {
+		return cmp.Compare(a.content, b.content)
 	}
 	if a.rep != b.rep {
 		return int(a.rep - b.rep)
@@ -157,7 +162,7 @@ func (x *exec) propose(id streamID) {
 	default:
 		op = s.armed[0]
 	}
-	c := candidate{op - r.base, id}
+	c := candidate{op - r.base, x.work[r.class].content, id}
 	at, _ := slices.BinarySearchFunc(x.cands, c, func(have, c candidate) int { return c.before(have) })
 	x.cands = slices.Insert(x.cands, at, c)
 }

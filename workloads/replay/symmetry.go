@@ -58,9 +58,10 @@ func mix(x uint64) uint64 {
 
 func mix2(a, b uint64) uint64 { return mix(mix(a) ^ b) }
 
-// refine returns the classes of the job, or the identity if collapse is off.
+// refine returns the classes of the job, or the identity if collapse is off
+// or would not be exact.
 func (j *job) refine() (*classes, error) {
-	c := &classes{identity: j.opt.Collapse == Off}
+	c := &classes{identity: j.opt.Collapse == Off || j.meetsItself()}
 	c.start(j)
 	if !c.identity {
 		for known := c.count(); ; {
@@ -97,15 +98,10 @@ func (c *classes) start(j *job) {
 			c.groupCol[i][k] = mix2(uint64(cm.Dim), uint64(len(cm.Groups[k])))
 		}
 	}
-	content := make([]uint64, len(j.prog.Classes))
-	uneven := make([][]int32, len(j.prog.Classes))
-	for i := range j.prog.Classes {
-		content[i], uneven[i] = j.content(int32(i))
-	}
 	for r := range c.rankCol {
 		cl := j.classOf[r]
-		c.rankCol[r] = content[cl]
-		for _, comm := range uneven[cl] {
+		c.rankCol[r] = j.work[cl].content
+		for _, comm := range j.work[cl].uneven {
 			// Parts by position: only equal positions can be alike.
 			c.rankCol[r] = mix2(c.rankCol[r], uint64(j.posOf[comm][r]))
 		}
@@ -115,8 +111,9 @@ func (c *classes) start(j *job) {
 // content hashes what the ranks of a program class do, with communicators
 // named by the order of their first use, and lists the communicators on which
 // it runs an all-to-all with unequal parts.
-func (j *job) content(class int32) (h uint64, uneven []int32) {
+func (j *job) content(class int32, w *work) {
 	cl := &j.prog.Classes[class]
+	h := uint64(0)
 	for _, s := range cl.Streams {
 		h = mix2(h, uint64(s.Order))
 	}
@@ -128,27 +125,21 @@ func (j *job) content(class int32) (h uint64, uneven []int32) {
 		}
 		switch o.Kind {
 		case workloads.Collective:
-			slot := j.slotOf(class, o.Comm)
-			h = mix2(h, uint64(o.Coll)<<48|uint64(slot)<<32|uint64(uint32(o.Root)))
+			h = mix2(h, uint64(o.Coll)<<48|uint64(j.slotOf(class, o.Comm))<<32|uint64(uint32(o.Root)))
 			for _, b := range o.Splits {
 				h = mix2(h, uint64(b))
 			}
 			if !equal(o.Splits) {
-				uneven = append(uneven, o.Comm)
+				w.uneven = append(w.uneven, o.Comm)
 			}
 		case workloads.Send, workloads.Recv:
 			h = mix2(h, uint64(uint32(o.Tag)))
 		default:
-			// A time that no model can give is reported when the work is run.
-			d, err := j.duration(o)
-			if err != nil {
-				d = -1
-			}
-			h = mix2(h, uint64(d))
+			h = mix2(h, uint64(w.durations[i]))
 		}
 		h = mix2(h, uint64(o.Bytes))
 	}
-	return h, uneven
+	w.content = h
 }
 
 func equal[T comparable](s []T) bool {
