@@ -19,7 +19,10 @@ import (
 // order they start.
 //
 // A flow of b bytes at a constant rate r ends after b/r rounded up to a
-// picosecond, as [sim.TransferTime] says. Faults of the input and of the
+// picosecond, as [sim.TransferTime] says. A run is over when its flows have
+// told so: the engine may deliver an event of the pool later than that, for an
+// end that came sooner than first thought, and its clock goes on to there.
+// Faults of the input and of the
 // arithmetic stop the engine ([sim.Engine.Fail]); they name links by number.
 type Pool struct {
 	// Quantum merges completions that are close: when a flow ends, those that
@@ -79,6 +82,7 @@ const NoFlow FlowID = -1
 
 const (
 	capacityBits = 61  // of the largest capacity in units
+	maxShift     = 62  // so that a byte is a number of units, times a second
 	maxWeight    = 1e6 // of a flow
 	never        = sim.Time(-1)
 )
@@ -104,7 +108,7 @@ func NewPool(e *sim.Engine, capacities []sim.Rate, den int32) (*Pool, error) {
 	}
 	_, exp := math.Frexp(float64(largest * float64(den)))
 	p := &Pool{
-		Quantum: sim.Picosecond, e: e, den: den, shift: uint(max(0, capacityBits-exp)),
+		Quantum: sim.Picosecond, e: e, den: den, shift: uint(min(max(0, capacityBits-exp), maxShift)),
 		armed: never, group: never,
 		accounts: make([]account, len(capacities)),
 	}
@@ -295,17 +299,24 @@ const guard = 73787
 // ends returns when the flow's last byte is sent: the least whole picosecond t
 // with rate x t >= work, less a guard. A time that is a whole picosecond on
 // paper must not be pushed to the next because rates are whole units: a level k
-// may stand for up to k+1, so the guard is 1/k or [guard], the greater.
+// may stand for up to k+1. So the guard is 1/k if that is more than [guard],
+// but then at most what 1/64 ps sends.
 func (f *transfer) ends(now sim.Time, level int64) sim.Time {
 	left := f.work.minus(product(f.rate, int64(now)))
 	if !left.positive() {
 		return now
 	}
-	g := uint64(guard)
+	drop := left.part(guard)
 	if level < 1<<48 {
-		g = max(g, math.MaxUint64/uint64(max(level, 2)))
+		most := wide{lo: uint64(f.rate) >> 6}
+		if d := left.part(math.MaxUint64 / uint64(max(level, 1))); d.less(most) {
+			most = d
+		}
+		if drop.less(most) {
+			drop = most
+		}
 	}
-	x := f.work.minus(left.part(g))
+	x := f.work.minus(drop)
 	if x.hi >= uint64(f.rate) {
 		return sim.MaxTime
 	}

@@ -14,7 +14,7 @@ import (
 // rig is an engine with a pool and a target that notes when flows end, and
 // starts those that are to start later.
 type rig struct {
-	t     testing.TB
+	t     tester
 	e     *sim.Engine
 	p     *Pool
 	self  int32
@@ -27,7 +27,13 @@ const (
 	kindStart
 )
 
-func newRig(t testing.TB, den int32, capacity ...sim.Rate) *rig {
+// tester is a *testing.T or a *rapid.T.
+type tester interface {
+	require.TestingT
+	Helper()
+}
+
+func newRig(t tester, den int32, capacity ...sim.Rate) *rig {
 	r := &rig{t: t, e: sim.NewEngine()}
 	r.self = r.e.Register(r)
 	p, err := NewPool(r.e, capacity, den)
@@ -66,37 +72,41 @@ func (r *rig) run() {
 	require.Zero(r.t, r.p.Flows())
 }
 
-// Section 12 of the design lists these; the ends are those of SimGrid 3.32.
-func TestPoolStaggered(t *testing.T) {
-	flows := []struct {
+// staggered has twelve flows that come and go on six links.
+func staggered() problem {
+	p := problem{capacity: []sim.Rate{100e9, 100e9, 50e9, 200e9, 25e9, 50e9}, hosts: 24}
+	for i, f := range []struct {
 		start float64
 		bytes sim.Bytes
 		links []LinkID
-		end   float64
 	}{
-		{0, 1.0e9, []LinkID{0}, 0.022400000},
-		{0, 1.0e9, []LinkID{0, 1}, 0.034857143},
-		{0, 2.0e9, []LinkID{1}, 0.046285714},
-		{0.002, 0.5e9, []LinkID{1, 2}, 0.023500000},
-		{0.004, 0.8e9, []LinkID{0, 3, 1}, 0.034095238},
-		{0.005, 0.3e9, []LinkID{2, 4}, 0.037500000},
-		{0.005, 0.3e9, []LinkID{3, 4}, 0.037500000},
-		{0.006, 1.2e9, []LinkID{3, 5}, 0.069000000},
-		{0.010, 0.7e9, []LinkID{2, 3, 5}, 0.059000000},
-		{0.012, 0.25e9, []LinkID{4}, 0.039000000},
-		{0.015, 0.9e9, []LinkID{0, 5}, 0.070000000},
-		{0.020, 0.4e9, []LinkID{0, 1, 2, 5}, 0.052000000},
+		{0, 1.0e9, []LinkID{0}},
+		{0, 1.0e9, []LinkID{0, 1}},
+		{0, 2.0e9, []LinkID{1}},
+		{0.002, 0.5e9, []LinkID{1, 2}},
+		{0.004, 0.8e9, []LinkID{0, 3, 1}},
+		{0.005, 0.3e9, []LinkID{2, 4}},
+		{0.005, 0.3e9, []LinkID{3, 4}},
+		{0.006, 1.2e9, []LinkID{3, 5}},
+		{0.010, 0.7e9, []LinkID{2, 3, 5}},
+		{0.012, 0.25e9, []LinkID{4}},
+		{0.015, 0.9e9, []LinkID{0, 5}},
+		{0.020, 0.4e9, []LinkID{0, 1, 2, 5}},
+	} {
+		p.routes = append(p.routes, route{2 * i, 2*i + 1, f.links})
+		p.flows = append(p.flows, oracleFlow{sim.FromSeconds(f.start), f.bytes, i})
 	}
-	r := newRig(t, 1, 100e9, 100e9, 50e9, 200e9, 25e9, 50e9)
-	r.ends = make([]sim.Time, len(flows))
-	for i, f := range flows {
-		r.at(sim.FromSeconds(f.start), func() {
-			r.p.Start(hops(f.links...), f.bytes, Options{Target: r.self, Kind: kindEnd, Arg: int64(i)})
-		})
+	return p
+}
+
+// The ends are those that SimGrid 3.32 prints.
+func TestPoolStaggered(t *testing.T) {
+	want := []float64{
+		0.022400000, 0.034857143, 0.046285714, 0.023500000, 0.034095238, 0.037500000,
+		0.037500000, 0.069000000, 0.059000000, 0.039000000, 0.070000000, 0.052000000,
 	}
-	r.run()
-	for i, f := range flows {
-		require.InDelta(t, f.end, r.ends[i].Seconds(), 0.5e-9, "flow %d", i)
+	for i, end := range staggered().ours(t) {
+		require.InDelta(t, want[i], end, 0.5e-9, "flow %d", i)
 	}
 }
 
@@ -124,18 +134,18 @@ func unequal() func(i, j int) sim.Bytes {
 	return func(int, int) sim.Bytes { return sim.Bytes(64e6 * (0.5 + rng.Float64())) }
 }
 
+// Sizes from PCG(7, 9); the ends are those that SimGrid 3.32 prints.
 func TestPoolAllToAllUnequal(t *testing.T) {
-	for g, want := range map[int]string{16: "0.001232035", 72: "0.005527598"} {
-		if g == 72 && testing.Short() {
+	for _, tc := range []struct {
+		g    int
+		want string
+	}{{16, "0.001232035"}, {72, "0.005527598"}} {
+		if tc.g == 72 && testing.Short() {
 			continue
 		}
-		r := newRig(t, 1, equalLinks(2*g, 900e9)...)
-		r.allToAll(g, unequal())
+		r := newRig(t, 1, equalLinks(2*tc.g, 900e9)...)
+		r.allToAll(tc.g, unequal())
 		r.run()
-		require.Equal(t, want, nineDigits(r.e.Now()), "%d ranks", g)
+		require.Equal(t, tc.want, strconv.FormatFloat(r.e.Now().Seconds(), 'f', 9, 64), "%d ranks", tc.g)
 	}
-}
-
-func nineDigits(t sim.Time) string {
-	return strconv.FormatFloat(t.Seconds(), 'f', 9, 64)
 }

@@ -36,7 +36,7 @@ func class(n int) int {
 
 func (s *hopStore) alloc(n int) int32 {
 	if n == 0 {
-		return none
+		return 0
 	}
 	c := class(n)
 	if b := s.free[c]; b != none {

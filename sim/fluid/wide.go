@@ -39,6 +39,9 @@ func (a wide) part(m uint64) wide {
 // positive reports whether a > 0.
 func (a wide) positive() bool { return int64(a.hi) > 0 || a.hi == 0 && a.lo > 0 }
 
+// less reports whether a < b, for both >= 0.
+func (a wide) less(b wide) bool { return a.hi < b.hi || a.hi == b.hi && a.lo < b.lo }
+
 // float returns the nearest float64, within an ulp.
 func (a wide) float() float64 {
 	if int64(a.hi) < 0 {
