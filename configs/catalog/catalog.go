@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
-	"path"
 	"slices"
 	"sync"
 
 	"github.com/weft-sim/weft/configs/strict"
 )
 
-//go:embed data/*.yaml
+//go:embed *.yaml
 var files embed.FS
 
 // Catalog is the hardware that weft knows by name. It is not safe for use by
@@ -76,12 +75,12 @@ func (c *Catalog) clone() *Catalog {
 
 var embedded = sync.OnceValues(func() (*Catalog, error) {
 	c := empty()
-	list, err := files.ReadDir("data")
+	list, err := files.ReadDir(".")
 	if err != nil {
 		return nil, fmt.Errorf("catalogue: %w", err)
 	}
 	for _, f := range list {
-		name := path.Join("data", f.Name())
+		name := f.Name()
 		b, err := files.ReadFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("catalogue: %w", err)

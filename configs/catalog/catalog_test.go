@@ -104,11 +104,11 @@ func TestNoRecordHasBareNumbers(t *testing.T) {
 // parser finds, and where.
 func TestIndexEqualsFullParse(t *testing.T) {
 	c := load(t)
-	list, err := files.ReadDir("data")
+	list, err := files.ReadDir(".")
 	require.NoError(t, err)
 	found := map[string][]string{}
 	for _, f := range list {
-		b, err := files.ReadFile("data/" + f.Name())
+		b, err := files.ReadFile(f.Name())
 		require.NoError(t, err)
 		root, err := strict.Parse(strict.NewSource(f.Name(), b), b)
 		require.NoError(t, err)
@@ -235,9 +235,9 @@ func BenchmarkLoad(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		c := empty()
-		list, _ := files.ReadDir("data")
+		list, _ := files.ReadDir(".")
 		for _, f := range list {
-			raw, _ := files.ReadFile("data/" + f.Name())
+			raw, _ := files.ReadFile(f.Name())
 			if err := c.index(f.Name(), raw); err != nil {
 				b.Fatal(err)
 			}

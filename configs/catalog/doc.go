@@ -18,6 +18,9 @@
 // with raw x line code = the nominal rate where no raw rate is known. All rates
 // are of one direction, and all FLOP/s are dense.
 //
+// Adding a system is adding one record to systems.yaml that names its parts;
+// the comment at the top of each file says what its keys mean.
+//
 // Records are decoded when they are first asked for: a run needs about ten of
 // them, and the command must start in a blink.
 package catalog

@@ -90,7 +90,7 @@ func (f *family[T]) get(c *Catalog, name string) (*T, error) {
 	}
 	rec := new(T)
 	if err := strict.Decode(node, rec); err != nil {
-		return nil, err // says file and line itself
+		return nil, inWords(err) // says file and line itself
 	}
 	v := reflect.ValueOf(rec).Elem()
 	v.FieldByName("Name").SetString(name)

@@ -1,10 +1,13 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/weft-sim/weft/configs/strict"
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/topology/pcie"
 )
@@ -14,6 +17,10 @@ type Quantity interface {
 	sim.Rate | sim.Bytes | sim.Time | sim.FlopRate |
 		Count | Ratio | Watts | Metres | TimePerMetre | Flag | Split | Edges | Reach
 }
+
+// maxCount bounds every number of things in a file, so that a slip of the
+// finger does not ask for a machine that fits no memory.
+const maxCount = 1 << 20
 
 // Count is a number of things.
 type Count int
@@ -74,8 +81,8 @@ func parse[T Quantity](text string) (T, error) {
 		err = p.UnmarshalText([]byte(text))
 	case *Count:
 		var n int
-		if n, err = strconv.Atoi(text); err != nil || n < 0 {
-			err = expected(text, "a whole number, zero or more")
+		if n, err = strconv.Atoi(text); err != nil || n < 0 || n > maxCount {
+			err = expected(text, "a whole number from 0 to "+strconv.Itoa(maxCount))
 		}
 		*p = Count(n)
 	case *Ratio:
@@ -136,13 +143,16 @@ func parseRatio(text string) (Ratio, error) {
 	return Ratio(v), nil
 }
 
+// maxParts bounds the sum of a Split.
+const maxParts = 1 << 12
+
 // parseSplit reads "5+4+4+5", "4" or "18x1".
 func parseSplit(text string) (Split, error) {
 	const want = "numbers such as 5+4+4+5, or equal parts such as 18x1"
 	if n, each, ok := strings.Cut(text, "x"); ok {
 		parts, err1 := strconv.Atoi(n)
 		size, err2 := strconv.Atoi(each)
-		if err1 != nil || err2 != nil || parts < 1 || parts > 1<<16 || size < 0 {
+		if err1 != nil || err2 != nil || parts < 1 || size < 0 || parts > maxParts || size > maxParts/parts {
 			return nil, expected(text, want)
 		}
 		out := make(Split, parts)
@@ -152,9 +162,11 @@ func parseSplit(text string) (Split, error) {
 		return out, nil
 	}
 	var out Split
+	sum := 0
 	for part := range strings.SplitSeq(text, "+") {
 		n, err := strconv.Atoi(part)
-		if err != nil || n < 0 {
+		sum += n
+		if err != nil || n < 0 || n > maxParts || sum > maxParts {
 			return nil, expected(text, want)
 		}
 		out = append(out, n)
@@ -182,4 +194,37 @@ func parseEdges(text string) (Edges, error) {
 		return nil, expected(text, "pairs of GPUs and their links such as 0-1:6 0-2:6")
 	}
 	return out, nil
+}
+
+// inWords rewrites errors of the strict reader, which names the type of a
+// missing figure, or of one that is a list, by its generic Go name.
+func inWords(err error) error {
+	var errs strict.Errors
+	if errors.As(err, &errs) {
+		for _, e := range errs {
+			e.Msg = amountName.ReplaceAllStringFunc(e.Msg, func(name string) string {
+				return looks[amountName.FindStringSubmatch(name)[1]]
+			})
+		}
+	}
+	return err
+}
+
+var amountName = regexp.MustCompile(`a amount\[[^\]]*?([a-z]+)\]`)
+
+// looks says how a quantity is written, by its type in lower case.
+var looks = map[string]string{
+	"rate":         "a rate with its unit, such as 450GB/s",
+	"bytes":        "a size with its unit, such as 80GB",
+	"time":         "a time with its unit, such as 115ns",
+	"floprate":     "an arithmetic rate with its unit, such as 989TFLOP/s",
+	"count":        "a whole number",
+	"ratio":        "a fraction such as 0.98 or 16/17",
+	"watts":        "a power such as 700W",
+	"metres":       "a length such as 5m",
+	"timepermetre": "a time per metre such as 5ns/m",
+	"flag":         "true or false",
+	"split":        "numbers such as 5+4+4+5, or equal parts such as 18x1",
+	"edges":        "pairs of GPUs and their links such as 0-1:6 0-2:6",
+	"reach":        "one of " + strings.Join(reachNames[:], ", "),
 }

@@ -1,0 +1,216 @@
+package catalog
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/topology"
+	"github.com/weft-sim/weft/topology/machine"
+)
+
+func build(t *testing.T, c *Catalog, system string, o Options) (*Machine, *topology.Machine) {
+	t.Helper()
+	m, err := c.Machine(system, o)
+	require.NoError(t, err, system)
+	require.NoError(t, m.Spec.Validate(), system)
+	built, err := machine.Build(m.Spec)
+	require.NoError(t, err, system)
+	return m, built
+}
+
+// rate returns what one transfer alone reaches on a path, in GB/s.
+func rate(t *testing.T, m *topology.Machine, a, b int32) float64 {
+	t.Helper()
+	p, err := m.Route(a, b, nil)
+	require.NoError(t, err)
+	r := math.Inf(1)
+	if p.Rate > 0 {
+		r = float64(p.Rate)
+	}
+	use := map[topology.ResourceID]float64{}
+	for _, h := range p.Hops {
+		use[h.Resource] += float64(h.Share) / float64(p.Den)
+	}
+	for res, share := range use {
+		r = min(r, float64(m.Graph.Capacity(res))/share)
+	}
+	return r / 1e9
+}
+
+func TestEverySystemBuilds(t *testing.T) {
+	c := load(t)
+	for _, name := range c.Systems() {
+		t.Run(name, func(t *testing.T) {
+			m, built := build(t, c, name, Options{})
+			assert.Len(t, built.Ranks, int(m.System.GPUs.Value()))
+			assert.Nil(t, m.Fabric)
+			if m.System.Fabric != "" {
+				_, two := build(t, c, name, Options{Hosts: 2})
+				assert.Len(t, two.Ranks, 2*int(m.System.GPUs.Value()))
+				for _, fabric := range []string{"ib-hdr", "ib-hdr-fat-tree", "ib-ndr", "ib-ndr-fat-tree"} {
+					build(t, c, name, Options{Hosts: 3, Fabric: fabric})
+				}
+			}
+		})
+	}
+}
+
+// Each GPU of a machine has as many NVLinks as its record says.
+func TestNVLinksOfEveryGPU(t *testing.T) {
+	c := load(t)
+	for _, name := range c.Systems() {
+		m, built := build(t, c, name, Options{})
+		if m.GPU.NVLink == nil {
+			continue
+		}
+		assert.Equal(t, m.GPU.NVLink.Link, m.System.NVLink.Link, name)
+		links := map[topology.NodeID]int32{}
+		for _, l := range built.Graph.Links {
+			if built.Graph.Classes[l.Class].Name == m.System.NVLink.Link {
+				links[l.From] += max(1, l.Width)
+			}
+		}
+		for _, gpu := range built.Ranks {
+			assert.EqualValues(t, m.GPU.NVLink.Count.Value(), links[gpu], "%s, node %d", name, gpu)
+		}
+	}
+}
+
+func TestRatesBetweenGPUs(t *testing.T) {
+	c := load(t)
+	for _, tc := range []struct {
+		system string
+		hosts  int
+		a, b   int32
+		kind   topology.PathKind
+		gb     float64
+		why    string
+	}{
+		{"dgx-1-v100", 1, 0, 3, topology.NVL, 48.4, "two links; 48.34 measured"},
+		{"dgx-1-v100", 1, 0, 1, topology.NVL, 24.2, "one link"},
+		{"dgx-1-v100", 1, 0, 5, topology.NVB, 24.2, "through a peer, one link on the way"},
+		{"dgx-a100", 1, 0, 7, topology.NVL, 276.4, "six planes of two links"},
+		{"dgx-h100", 1, 0, 7, topology.NVL, 396.4, "planes of 5, 4, 4, 5"},
+		{"dgx-h100", 2, 0, 8, topology.NET, 48.0, "one NDR port"},
+		{"hgx-h100-4", 1, 0, 3, topology.NVL, 132.1, "a third of the links"},
+		{"gb200-nvl72", 1, 0, 71, topology.NVL, 746.7, "18 planes of one link"},
+		{"gb200-nvl72", 2, 0, 72, topology.NET, 48.0, "one NDR port"},
+		{"dgx-1-v100", 2, 0, 8, topology.NET, 12.1, "an EDR port on an HDR fabric"},
+		{"pcie-a100-8", 1, 0, 3, topology.PIX, 26.0, "below one switch"},
+		{"sys-4029gp-trt2", 1, 0, 3, topology.PIX, 12.9, "below one switch"},
+		{"bench-star", 1, 0, 7, topology.NVL, 429.5, "ideal"},
+		{"bench-2d", 2, 0, 8, topology.NET, 53.69, "ideal"},
+	} {
+		_, built := build(t, c, tc.system, Options{Hosts: tc.hosts})
+		p, err := built.Route(tc.a, tc.b, nil)
+		require.NoError(t, err)
+		assert.Equal(t, tc.kind.String(), p.Kind.String(), "%s %d-%d: %s", tc.system, tc.a, tc.b, tc.why)
+		assert.InEpsilon(t, tc.gb, rate(t, built, tc.a, tc.b), 0.002, "%s %d-%d: %s", tc.system, tc.a, tc.b, tc.why)
+	}
+}
+
+// Across host bridges and sockets collectives stage in host memory, so the
+// path through there is longer and no faster than that below a switch.
+func TestPCIeServers(t *testing.T) {
+	c := load(t)
+	latency := func(system string, a, b int32) sim.Time {
+		_, built := build(t, c, system, Options{})
+		p, err := built.Route(a, b, nil)
+		require.NoError(t, err)
+		return p.Latency
+	}
+	assert.Equal(t, 195*sim.Nanosecond, latency("pcie-a100-8", 0, 3), "two links of 40 ns and a switch of 115 ns")
+	assert.Greater(t, latency("pcie-a100-8", 0, 4), latency("pcie-a100-8", 0, 3))
+	assert.Greater(t, latency("sys-4029gp-trt", 0, 4), latency("sys-4029gp-trt2", 0, 4), "dual root crosses the sockets")
+	assert.Greater(t, latency("pcie-rtx4090-8", 0, 4), latency("pcie-rtx4090-8", 0, 1))
+
+	_, acs := build(t, c, "pcie-a100-8", Options{ACS: true})
+	p, err := acs.Route(0, 3, nil)
+	require.NoError(t, err)
+	assert.Greater(t, p.Latency, 195*sim.Nanosecond, "with ACS through the host bridge")
+}
+
+// The wires of the benchmark work: 936.25 ns a link, two links a path; in two
+// dimensions 2,000 ns a link between hosts.
+func TestBenchmarkWires(t *testing.T) {
+	c := load(t)
+	_, star := build(t, c, "bench-star", Options{GPUs: 72})
+	require.Len(t, star.Ranks, 72)
+	p, err := star.Route(0, 71, nil)
+	require.NoError(t, err)
+	assert.Equal(t, "1.8725us", p.Latency.String())
+	_, two := build(t, c, "bench-2d", Options{Hosts: 64})
+	require.Len(t, two.Ranks, 512)
+	p, err = two.Route(1, 505, nil)
+	require.NoError(t, err)
+	assert.Equal(t, "4us", p.Latency.String())
+	// W1 of N = 8: 2(N-1) x (S/(N B) + 1,872.5 ns) with S = 2^30 is 4,401 us.
+	step := sim.TransferTime(1<<30/8, star.Graph.Links[0].Rate) + 1872500
+	assert.InEpsilon(t, 4401, (14 * step).Microseconds(), 1e-4)
+}
+
+func TestMachineRefuses(t *testing.T) {
+	c := load(t)
+	for _, tc := range []struct {
+		system string
+		o      Options
+		want   string
+	}{
+		{"dgx-h200", Options{}, `no system is called "dgx-h200"; did you mean "dgx-h100"?`},
+		{"dgx-h100", Options{GPUs: 4}, "4 GPUs in a host asked for, but it has 8"},
+		{"dgx-h100", Options{Fabric: "ib-nrd"}, `no fabric is called "ib-nrd"; did you mean "ib-ndr"?`},
+		{"dgx-h100", Options{Hosts: -1}, "-1 hosts"},
+		{"sys-4029gp-trt", Options{Hosts: 2}, "no fabric to join them is named"},
+		{"sys-4029gp-trt", Options{Hosts: 2, Fabric: "ib-hdr"}, "it has no NIC to plug into fabric ib-hdr"},
+	} {
+		_, err := c.Machine(tc.system, tc.o)
+		assert.ErrorContains(t, err, tc.want)
+	}
+}
+
+func TestProvenance(t *testing.T) {
+	c := load(t)
+	m, err := c.Machine("dgx-h100", Options{Hosts: 2})
+	require.NoError(t, err)
+	seen := map[string]Provenance{}
+	for _, p := range m.Provenance {
+		assert.NotContains(t, seen, p.Path, "each figure once")
+		assert.NotEmpty(t, p.Value, p.Path)
+		seen[p.Path] = p
+	}
+	assert.Equal(t, Provenance{
+		Path: "systems.dgx-h100.nvlink.planes", Value: "5+4+4+5", Source: "nvblog-nvs3", Status: Datasheet,
+		Note: "two switches take 5 links of each GPU, two take 4",
+	}, seen["systems.dgx-h100.nvlink.planes"])
+	for _, path := range []string{
+		"links.nvlink4.calibration", "switches.nvswitch3.latency", "links.pcie5.packet.overhead", "nics.connectx7-ndr.latency",
+		"links.infiniband-ndr.rate", "switches.quantum2-ndr.ports", "fabrics.ib-ndr.port_cable",
+	} {
+		assert.Contains(t, seen, path)
+	}
+	warnings := strings.Join(m.Warnings, "\n")
+	assert.Contains(t, warnings, "assumed: switches.nvswitch3.latency = 120ns (the driver's histogram")
+	assert.NotContains(t, warnings, "links.nvlink4.calibration", "measured")
+	assert.Equal(t, m.Warnings, m.Spec.Notes)
+
+	again, err := load(t).Machine("dgx-h100", Options{Hosts: 2})
+	require.NoError(t, err)
+	assert.Equal(t, m.Provenance, again.Provenance, "same input, same list")
+}
+
+// What the resolver computes factor by factor is what Link.Usable says.
+func TestWireIsUsable(t *testing.T) {
+	c := load(t)
+	for _, name := range c.Links() {
+		l, err := c.Link(name)
+		require.NoError(t, err)
+		r := &resolver{c: c, seen: map[string]bool{}}
+		assert.InEpsilon(t, float64(l.Usable()), float64(r.wire(l, 1).Rate), 1e-15, name)
+		assert.NotEmpty(t, r.wire(l, 1).Class.Note, name)
+	}
+}
