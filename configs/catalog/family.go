@@ -10,8 +10,7 @@ import (
 	"github.com/weft-sim/weft/configs/strict"
 )
 
-// text is a file: its source for error messages, its bytes, and its tree when
-// it was read whole.
+// text is an embedded file: its source for error messages, and its bytes.
 type text struct {
 	src   *strict.Source
 	bytes []byte
