@@ -11,6 +11,7 @@ import (
 
 	"github.com/weft-sim/weft/cmd/weft/internal/report"
 	"github.com/weft-sim/weft/configs"
+	"github.com/weft-sim/weft/configs/catalog"
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/workloads"
 	"github.com/weft-sim/weft/workloads/collective"
@@ -55,6 +56,8 @@ name, or a ring where there is one; what NCCL would choose is not modelled.`,
 	o.flags(cmd)
 	form := formatFlag(cmd, "text", "csv", "json")
 	f := cmd.Flags()
+	f.Lookup("system").Usage = "`name` of the system (default " + standardSystem + ")"
+	f.Lookup("nodes").Usage = "`number` of nodes (default 1)"
 	f.VarP(&sw.begin, "minbytes", "b", "smallest `size`: 1MiB, or as nccl-tests takes it, 8 or 1M")
 	f.VarP(&sw.end, "maxbytes", "e", "largest `size`")
 	f.Float64VarP(&sw.factor, "stepfactor", "f", sw.factor, "`factor` from a size to the next")
@@ -154,7 +157,13 @@ func (sw *sweep) sizes() []sim.Bytes {
 // runBench runs an operation for each size on one machine.
 func runBench(ctx context.Context, cmd *cobra.Command, o *overrides, op workloads.Coll, sw sweep, choose collective.Chooser) (*report.Bench, error) {
 	text := fmt.Sprintf("name: bench\nsystem: %s\nworkload: {kind: collective, op: %s, bytes: 1MiB}\n", standardSystem, op)
-	s, err := configs.Parse("scenario of bench", []byte(text), ".", o.settings(), environ())
+	settings := o.settings()
+	if c, err := catalog.Load(); err != nil {
+		return nil, err
+	} else if s, err := c.System(o.system); err == nil && s.AnySize && sw.gpus > 0 {
+		settings = append(settings, fmt.Sprintf("gpus=%d", sw.gpus))
+	}
+	s, err := configs.Parse("scenario of bench", []byte(text), ".", settings, environ())
 	if err != nil {
 		return nil, err
 	}

@@ -111,10 +111,7 @@ func isTrace(name string) (bool, error) {
 		return false, nil
 	}
 	info, err := os.Stat(name)
-	if err != nil {
-		return false, nil // an embedded scenario, or the loader says what is wrong
-	}
-	if info.IsDir() {
+	if err == nil && info.IsDir() || strings.HasSuffix(name, "/") {
 		return true, nil
 	}
 	switch strings.ToLower(filepath.Ext(name)) {
@@ -122,6 +119,9 @@ func isTrace(name string) (bool, error) {
 		return false, nil
 	case ".et", ".eg", ".json", ".gz":
 		return true, nil
+	}
+	if err != nil {
+		return false, nil // an embedded scenario, or the loader says what is wrong
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
@@ -43,6 +44,25 @@ func TestInterruptWhileReading(t *testing.T) {
 	code, _, errs := interrupted(t, strings.Repeat("# nothing yet\n", 16<<10), false, nil, "run", "-")
 	assert.Equal(t, int(exitcode.Interrupted), code)
 	assert.Contains(t, errs, "interrupted")
+}
+
+// TestInterruptWhileSimulating: a simulation that is cut short says how far it
+// came, prints no answer, and ends with 130.
+func TestInterruptWhileSimulating(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation that lasts")
+	}
+	scenario := `name: long
+system: bench-star
+gpus: 4096
+collapse: off
+collectives: {grain: chunk}
+workload: {kind: collective, op: all_reduce, bytes: 1GiB, count: 64}
+` + strings.Repeat("# padding\n", 16<<10)
+	code, out, errs := interrupted(t, scenario, true, func() { time.Sleep(700 * time.Millisecond) }, "run", "-")
+	assert.Equal(t, int(exitcode.Interrupted), code, errs)
+	assert.Empty(t, out)
+	assert.Regexp(t, `^weft: interrupted: .*stopped at .* after \d+ events`, errs)
 }
 
 // interrupted runs weft with input on its standard input, waits until it has

@@ -49,7 +49,9 @@ func (b *Bench) Text(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "# weft %s: %s on %s, %s, %s\n", b.Version, b.Op, b.System, Plural(b.GPUs, "GPU"), Plural(b.Nodes, "node"))
 	for _, warning := range b.Warnings {
-		fmt.Fprintf(out, "# note: %s\n", warning)
+		if !isAssumption(warning) {
+			fmt.Fprintf(out, "# note: %s\n", warning)
+		}
 	}
 	fmt.Fprintf(out, "#\n")
 	fmt.Fprintf(out, "# %10s  %12s  %8s  %6s  %6s           out-of-place                       in-place          \n", "", "", "", "", "")

@@ -151,8 +151,8 @@ func links(res *replay.Result) string {
 		}
 		i += like
 		name := l.Name
-		if like > 1 {
-			name += fmt.Sprintf(" and %d like it", like-1)
+		if like > 1 { // the result has only the first of many
+			name += " and others like it"
 		}
 		tb.Add(name, l.Class, Rate(l.Rate), Volume(l.Bytes), Percent(l.Utilisation))
 	}
@@ -209,7 +209,7 @@ func (r *Run) caution(b *strings.Builder, t *term.Terminal) {
 // cautions prints warnings for people. That a figure is assumed is not among
 // them: there are many, they are counted, and `weft check` lists them.
 func cautions(b *strings.Builder, t *term.Terminal, warnings []string) {
-	warnings = slices.DeleteFunc(slices.Clone(warnings), func(w string) bool { return strings.HasPrefix(w, "assumed: ") })
+	warnings = slices.DeleteFunc(slices.Clone(warnings), isAssumption)
 	if len(warnings) == 0 {
 		return
 	}
@@ -222,6 +222,9 @@ func cautions(b *strings.Builder, t *term.Terminal, warnings []string) {
 		fmt.Fprintf(b, "  %s %s\n", t.Alert("!"), w)
 	}
 }
+
+// isAssumption reports whether a warning only says that a figure is assumed.
+func isAssumption(warning string) bool { return strings.HasPrefix(warning, "assumed: ") }
 
 // AllWarnings returns the warnings of loading, then those of the result.
 func (r *Run) AllWarnings() []string {
