@@ -83,8 +83,12 @@ func (s *Scenario) tooSmall(world int32, hw *hardware) error {
 	} else if s.Workload.Trace != nil {
 		at = "workload.path"
 	}
-	return s.tree.ErrorAt(at, fmt.Sprintf("the workload has %d ranks, but the machine has %d GPUs (%d nodes of %d)",
-		world, per*int32(max(1, hw.spec.Hosts)), max(1, hw.spec.Hosts), per), hint)
+	nodes, word := int32(max(1, hw.spec.Hosts)), "nodes"
+	if nodes == 1 {
+		word = "node"
+	}
+	return s.tree.ErrorAt(at, fmt.Sprintf("the workload has %d ranks, but the machine has %d GPUs (%d %s of %d)",
+		world, per*nodes, nodes, word, per), hint)
 }
 
 // world is the number of ranks that the scenario asks for, 0 if it does not.

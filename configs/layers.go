@@ -75,33 +75,33 @@ func flatten(n *strict.Node, keys []strict.Key, leaf func(keys []strict.Key, n *
 	}
 }
 
-// setting makes a setting of the current layer. Its place in the tree is that
-// of the first mention of its path.
-func (l *layers) setting(keys []strict.Key, n *strict.Node) (string, *setting) {
+// setting makes a setting. Its place in the tree is that of the first mention
+// of its path.
+func (l *layers) setting(keys []strict.Key, n *strict.Node, rank int) (string, *setting) {
 	path := foldPath(keys)
 	seq, ok := l.seqs[path]
 	if !ok {
 		seq = len(l.seqs)
 		l.seqs[path] = seq
 	}
-	return path, &setting{keys, n, l.rank, seq}
+	return path, &setting{keys, n, rank, seq}
 }
 
-// tree adds a layer that is a whole tree.
-func (l *layers) tree(n *strict.Node, put func(path string, s *setting)) {
-	l.rank++
-	flatten(n, nil, func(keys []strict.Key, n *strict.Node) { put(l.setting(keys, n)) })
-}
-
-// defaults adds the lowest layer.
+// defaults adds the lowest layer, which may come after the others so that the
+// file's order is kept.
 func (l *layers) defaults(n *strict.Node) {
-	l.tree(n, func(path string, s *setting) { l.v.SetDefault(path, s) })
+	flatten(n, nil, func(keys []strict.Key, n *strict.Node) {
+		path, s := l.setting(keys, n, 0)
+		l.v.SetDefault(path, s)
+	})
 }
 
 // file adds the scenario's own layer.
 func (l *layers) file(n *strict.Node) error {
+	l.rank++
 	nested := map[string]any{}
-	l.tree(n, func(path string, s *setting) {
+	flatten(n, nil, func(keys []strict.Key, n *strict.Node) {
+		path, s := l.setting(keys, n, l.rank)
 		m := nested
 		parts := strings.Split(path, delim)
 		for _, p := range parts[:len(parts)-1] {
@@ -122,7 +122,7 @@ func (l *layers) file(n *strict.Node) error {
 func (l *layers) set(keys []strict.Key, n *strict.Node) {
 	l.rank++
 	flatten(n, keys, func(keys []strict.Key, n *strict.Node) {
-		path, s := l.setting(keys, n)
+		path, s := l.setting(keys, n, l.rank)
 		l.v.Set(path, s)
 	})
 }

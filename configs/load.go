@@ -96,10 +96,10 @@ func parse(name string, text []byte, h home, overrides, environ []string) (*Scen
 		return nil, err
 	}
 	l := newLayers()
-	l.defaults(def)
 	if err := l.file(file); err != nil {
 		return nil, fmt.Errorf("load scenario %s: %w", name, err)
 	}
+	l.defaults(def)
 	paths := strict.Paths(s)
 	envErr := s.environment(l, paths, environ)
 	setErr := flags(l, overrides)

@@ -101,7 +101,7 @@ func TestErrorsOfAllLayersAtOnce(t *testing.T) {
 --set workload.blocks[0]=x: expected path=value, such as network.model=ideal; a list is replaced as a whole
    | workload.blocks[0]=x
    | ^
---set workload.jiter=0.1: workload: unknown key "jiter", expected one of world, groups, streams, blocks, jitter, straggler, precision; did you mean "jitter"?
+--set workload.jiter=0.1: workload: unknown key "jiter", expected one of kind, world, groups, streams, blocks, jitter, straggler, precision; did you mean "jitter"?
    | workload.jiter=0.1
    |          ^
 env WEFT_COLLAPSE: collapse: read "of", expected one of auto, off; did you mean "off"?

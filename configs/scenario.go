@@ -1,6 +1,8 @@
 package configs
 
 import (
+	"fmt"
+
 	"github.com/weft-sim/weft/configs/strict"
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/workloads/synth"
@@ -41,6 +43,20 @@ type System struct {
 
 // Short lets a system be written as its name.
 func (s *System) Short() any { return &s.Name }
+
+// Check refuses a mesh with GPUs that do not exist.
+func (s *System) Check(report func(key, message string)) {
+	if s.NVLink == nil {
+		return
+	}
+	for i, e := range s.NVLink.Edges {
+		for k := range e[:2] {
+			if e[k] < 0 || e[k] >= s.GPUs {
+				report("nvlink."+at(at("edges", i), k), fmt.Sprintf("GPU %d does not exist, expected 0 to %d", e[k], s.GPUs-1))
+			}
+		}
+	}
+}
 
 // NVLink is the inline description of what joins the GPUs of a node: switches
 // (one, unless planes says otherwise) or, with edges, a mesh.

@@ -198,6 +198,9 @@ func (d *decoder) fields(n *Node, v reflect.Value, path, skip string) {
 		}
 		if at < 0 {
 			names := s.keys()
+			if skip != "" {
+				names = append([]string{skip}, names...)
+			}
 			hint := DidYouMean(k.Name, names)
 			d.fail(k.Pos, path, fmt.Sprintf("unknown key %q, expected %s", clip(k.Name), list(names)), hint)
 			continue

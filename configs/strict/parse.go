@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -51,6 +52,9 @@ func Parse(src *Source, text []byte) (*Node, error) {
 	}
 	return n, p.errs.Err()
 }
+
+// plainFloat is a number with an exponent, as YAML 1.2 has it.
+var plainFloat = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)[eE][-+]?[0-9]+$`)
 
 // tree turns the syntax tree of the YAML library into Nodes.
 type tree struct {
@@ -159,6 +163,9 @@ func (p *tree) node(n ast.Node, depth int) *Node {
 		out.Kind, out.Text = Float, t.Value
 	case *ast.StringNode:
 		out.Kind, out.Text = String, n.Value
+		if t.Type == token.StringType && plainFloat.MatchString(n.Value) {
+			out.Kind = Float // the library takes 1e12 for a text
+		}
 	case *ast.LiteralNode:
 		out.Kind = String
 		if n.Value != nil {
