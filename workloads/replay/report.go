@@ -24,7 +24,7 @@ type use struct {
 	CollectiveUse
 	runs  int64 // of representative groups
 	total sim.Time
-	group []int32 // group classes counted
+	group map[int32]bool // group classes counted
 }
 
 // useFor returns the row of the report that a collective belongs to.
@@ -40,7 +40,7 @@ func (x *exec) useFor(o *workloads.Op, n int, p collective.Plan, ch collective.C
 	if n > 1 {
 		wire = float64(p.Lanes(n)) / float64(n) * float64(p.Steps) * float64(p.Message)
 	}
-	x.uses = append(x.uses, use{CollectiveUse: CollectiveUse{
+	x.uses = append(x.uses, use{group: map[int32]bool{}, CollectiveUse: CollectiveUse{
 		Op: o.Coll.String(), Comm: comm.Name, Dim: comm.Dim.String(), Ranks: n, Bytes: o.Bytes,
 		Algo: ch.Algorithm.String(), Proto: ch.Protocol, Min: sim.MaxTime, WireBytes: wire,
 	}})
@@ -61,11 +61,9 @@ func (x *exec) tallyInstance(in *instance, now sim.Time) error {
 	u.runs++
 	u.total += t
 	u.Min, u.Max, u.Bound = min(u.Min, t), max(u.Max, t), max(u.Bound, bound)
-	if in.seq == 0 || !slices.Contains(u.group, in.group) {
-		if !slices.Contains(u.group, in.group) {
-			u.group = append(u.group, in.group)
-			u.Groups += int(x.c.groupSize[in.group])
-		}
+	if !u.group[in.group] {
+		u.group[in.group] = true
+		u.Groups += int(x.c.groupSize[in.group])
 	}
 	return nil
 }
@@ -125,7 +123,7 @@ func (x *exec) result() (*Result, error) {
 		res.Colls = append(res.Colls, c)
 	}
 	slices.SortStableFunc(res.Colls, func(a, b CollectiveUse) int {
-		return cmp.Compare(int64(b.Time)*int64(b.Count), int64(a.Time)*int64(a.Count))
+		return cmp.Compare(float64(b.Time)*float64(b.Count), float64(a.Time)*float64(a.Count))
 	})
 	res.Stats = Stats{
 		Events: x.eng.Events(), Transfers: x.transfers,

@@ -107,3 +107,79 @@ func (j *job) meetsItself() bool {
 	}
 	return false
 }
+
+// content hashes what the ranks of a program class do, with communicators
+// named by the order of their first use, and lists the communicators on which
+// it runs an all-to-all with unequal parts.
+func (j *job) content(class int32, w *work) {
+	cl := &j.prog.Classes[class]
+	h := uint64(0)
+	for _, s := range cl.Streams {
+		h = mix2(h, uint64(s.Order))
+	}
+	for i := range cl.Ops {
+		o := &cl.Ops[i]
+		h = mix2(h, uint64(o.Kind)<<32|uint64(uint16(o.Stream)))
+		for _, d := range o.Deps {
+			h = mix2(h, uint64(d))
+		}
+		switch o.Kind {
+		case workloads.Collective:
+			h = mix2(h, uint64(o.Coll)<<48|uint64(j.slotOf(class, o.Comm))<<32|uint64(uint32(o.Root)))
+			for _, b := range o.Splits {
+				h = mix2(h, uint64(b))
+			}
+			if !equal(o.Splits) {
+				w.uneven = append(w.uneven, o.Comm)
+			}
+		case workloads.Send, workloads.Recv:
+			h = mix2(h, uint64(uint32(o.Tag)))
+		default:
+			h = mix2(h, uint64(w.durations[i]))
+		}
+		h = mix2(h, uint64(o.Bytes))
+	}
+	w.content = h
+}
+
+func equal[T comparable](s []T) bool {
+	for _, v := range s {
+		if v != s[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// slotOf returns the place of a communicator in the slots of a program class,
+// or -1 if the class does not use it.
+func (j *job) slotOf(class, comm int32) int32 {
+	if j.slot == nil {
+		j.slot = make([][]int32, len(j.prog.Classes))
+		for i := range j.slot {
+			of := make([]int32, len(j.prog.Comms))
+			for k := range of {
+				of[k] = -1
+			}
+			for s, c := range j.slots(int32(i)) {
+				of[c] = int32(s)
+			}
+			j.slot[i] = of
+		}
+	}
+	return j.slot[class][comm]
+}
+
+// slots lists the communicators of a program class in the order of first use.
+func (j *job) slots(class int32) []int32 {
+	var slots []int32
+	seen := make([]bool, len(j.prog.Comms))
+	for i := range j.prog.Classes[class].Ops {
+		o := &j.prog.Classes[class].Ops[i]
+		if o.Kind == workloads.Collective && !seen[o.Comm] {
+			seen[o.Comm] = true
+			slots = append(slots, o.Comm)
+		}
+	}
+	return slots
+}
