@@ -74,6 +74,8 @@ func (p *tree) refuse(text []byte) error {
 	if len(text) > maxBytes {
 		return at(0, 0, fmt.Sprintf("read %d bytes, expected a YAML file of at most %d", len(text), maxBytes))
 	}
+	// The counts below take comments and quoted texts for structure, so their
+	// bound is far above maxDepth, which holds for the tree itself.
 	open := 0
 	for i, line := range bytes.Split(text, []byte("\n")) {
 		if c := bytes.IndexByte(line, 0); c >= 0 {
@@ -89,7 +91,7 @@ func (p *tree) refuse(text []byte) error {
 			case '-', '?', ':', '!', '&', '|', '>':
 				lead++
 			}
-			if open > maxDepth || lead > 20*maxDepth {
+			if open > 20*maxDepth || lead > 20*maxDepth {
 				return at(i+1, c+1, fmt.Sprintf("nested deeper than %d levels", maxDepth))
 			}
 		}

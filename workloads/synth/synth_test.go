@@ -40,6 +40,7 @@ func w3() *synth.Program {
 func TestTransformerStepIsOneClass(t *testing.T) {
 	p, err := w3().Build(512, 1)
 	require.NoError(t, err)
+	require.NoError(t, p.Validate())
 	require.Len(t, p.Classes, 1)
 	ops := p.Classes[0].Ops
 	assert.Len(t, ops, 40*4+40*5)
@@ -111,6 +112,7 @@ func TestPipelineEndsSkip(t *testing.T) {
 	out, err := p.Build(6, 1)
 	require.NoError(t, err)
 	require.Len(t, out.Classes, 3)
+	require.NoError(t, out.Validate())
 	assert.Equal(t, []int32{0, 1}, out.Classes[0].Ranks)
 	kinds := func(c int) (k []workloads.OpKind) {
 		for _, o := range out.Classes[c].Ops {
@@ -204,6 +206,7 @@ func TestFamiliesCoverTheWorld(t *testing.T) {
 				}
 			}
 		}
+		assert.NoError(t, out.Validate())
 		assert.Len(t, seen, int(world))
 		assert.Len(t, out.Classes, 1)
 	})
