@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"io/fs"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -113,4 +114,34 @@ env WEFT_SEED: seed: read -1, expected a whole number
 small.yaml:8:1: unknown key "colapse", expected one of name, about, system, gpus, nodes, network, collectives, collapse, issue, workload, seed, thresholds; did you mean "collapse"?
   8 | colapse: auto
     | ^`, err.Error())
+}
+
+// A path in a file starts at the file, one from a flag at the working
+// directory.
+func TestPathsStartWhereTheyAreWritten(t *testing.T) {
+	const inFile = "../scenarios/traces/pipeline" // seen from testdata
+	text := "name: a\nsystem: dgx-h100\nworkload: {kind: trace, path: " + inFile + "}\n"
+	s, err := Parse("testdata/a.yaml", []byte(text), "testdata", nil, nil)
+	require.NoError(t, err)
+	_, err = s.Build(nil)
+	require.NoError(t, err)
+
+	s, err = Parse("testdata/a.yaml", []byte(text), "testdata", []string{"workload.path=scenarios/traces/pipeline"}, nil)
+	require.NoError(t, err)
+	j, err := s.Build(nil)
+	require.NoError(t, err)
+	assert.Equal(t, int32(4), j.Trace.World)
+
+	s, err = Parse("testdata/a.yaml", []byte(text), "testdata", []string{"workload.path=" + inFile}, nil)
+	require.NoError(t, err)
+	_, err = s.Build(nil)
+	require.Error(t, err, "there is no such folder seen from here")
+}
+
+func TestUnknownScenario(t *testing.T) {
+	_, err := Load("defualt", nil, nil)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	assert.Contains(t, err.Error(), `did you mean "default"?`)
+	_, err = Load("none/here.yaml", nil, nil)
+	require.ErrorIs(t, err, fs.ErrNotExist)
 }
