@@ -144,7 +144,7 @@ func (t *Topo) Text(w io.Writer, tm *term.Terminal) error {
 		b.WriteString("The GPUs have no NVLink.\n")
 	}
 	if len(m.Ranks) > 1 {
-		fmt.Fprintf(&b, "One half of the GPUs can send at most %s to the other half, all at once.\n", Rate(m.Bisection()))
+		fmt.Fprintf(&b, "Over all wires together, one half of the GPUs can send at most %s to the other half.\n", Rate(m.Bisection()))
 	}
 
 	section(&b, tm, "Links, by class (all rates are of one direction)")

@@ -38,7 +38,7 @@ func TestTopoText(t *testing.T) {
 	require.NoError(t, topo.Text(&b, &term.Terminal{}))
 	assert.Equal(t, `mesh-4 is 1 node with 4 GPUs. There is nothing but wires between them.
 Each GPU has 6 NVLinks and can send 150 GB/s over them, and receive as much.
-One half of the GPUs can send at most 200 GB/s to the other half, all at once.
+Over all wires together, one half of the GPUs can send at most 200 GB/s to the other half.
 
 Links, by class (all rates are of one direction)
   class    links  of one, nominal     usable  all together  where the usable rate comes from
