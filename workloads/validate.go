@@ -310,12 +310,8 @@ func (c *checker) peers(cl *Class, o *Op, bad func(string, ...any)) {
 		if r < 0 || r >= c.p.World || (o.PeerMap > 0 && len(c.p.PeerMaps[o.PeerMap-1]) != int(c.p.World)) {
 			continue // reported already
 		}
-		switch peer := c.p.Peer(o, r); {
-		case peer < 0 || peer >= c.p.World:
+		if peer := c.p.Peer(o, r); peer < 0 || peer >= c.p.World {
 			bad("peer %d of rank %d; expected 0 to %d", peer, r, c.p.World-1)
-			return
-		case peer == r:
-			bad("rank %d is its own peer; expected another rank", r)
 			return
 		}
 	}

@@ -49,7 +49,8 @@ func (b *builder) collective(n *Node, op *workloads.Op) (group int32, why string
 	}
 	op.Bytes = sim.Bytes(size)
 	if len(ranks) == 1 {
-		b.im.kept.add("collective in a group of one, moves nothing (part of those below or above)", "", 1, n.CommSize, n.DurationMicros)
+		b.im.alone++
+		b.im.aloneBytes += n.CommSize
 	}
 	return group, "", nil
 }
@@ -98,9 +99,10 @@ func (b *builder) group(n *Node) (int32, error) {
 			g = im.intern(im.filled(im.set.Groups[at]))
 			b.groupOf[id] = g
 		}
-		if !slices.Contains(im.groups[g].Ranks, b.t.Rank) {
+		if !b.member[g] && !slices.Contains(im.groups[g].Ranks, b.t.Rank) {
 			return 0, b.fault(n, fmt.Sprintf("group %s of ranks %s on rank %d", id, spans(im.groups[g].Ranks), b.t.Rank), "a group that the rank is in", "")
 		}
+		b.member[g] = true
 		return g, nil
 	case slices.Contains(n.InvolvedDim, false):
 		return b.dims(n)
@@ -145,17 +147,41 @@ func (b *builder) dims(n *Node) (int32, error) {
 	if g, ok := b.groupOf[key]; ok {
 		return g, nil
 	}
-	ranks := []int32{b.t.Rank}
 	var names []string
+	for d, in := range n.InvolvedDim {
+		if in {
+			names = append(names, fmt.Sprint(d))
+		}
+	}
+	g := im.intern(group{Group: Group{Ranks: along(dims, n.InvolvedDim, b.t.Rank)}, name: "dims " + strings.Join(names, ","), involved: n.InvolvedDim})
+	b.groupOf[key] = g
+	return g, nil
+}
+
+// corner returns the lowest rank that differs from r only in the dimensions
+// involved.
+func corner(dims []int32, involved []bool, r int32) int32 {
+	low, stride := r, int32(1)
+	for d, size := range dims {
+		if involved[d] {
+			low -= r / stride % size * stride
+		}
+		stride *= size
+	}
+	return low
+}
+
+// along returns the ranks that differ from r only in the dimensions involved.
+func along(dims []int32, involved []bool, r int32) []int32 {
+	ranks := []int32{r}
 	stride := int32(1)
 	for d, size := range dims {
-		if n.InvolvedDim[d] {
-			names = append(names, fmt.Sprint(d))
-			first := b.t.Rank / stride % size
+		if involved[d] {
+			first := r / stride % size
 			var wider []int32
 			for x := range size {
-				for _, r := range ranks {
-					wider = append(wider, r+(x-first)*stride)
+				for _, q := range ranks {
+					wider = append(wider, q+(x-first)*stride)
 				}
 			}
 			ranks = wider
@@ -163,7 +189,5 @@ func (b *builder) dims(n *Node) (int32, error) {
 		stride *= size
 	}
 	slices.Sort(ranks)
-	g := im.intern(group{Group: Group{Ranks: ranks}, name: "dims " + strings.Join(names, ",")})
-	b.groupOf[key] = g
-	return g, nil
+	return ranks
 }

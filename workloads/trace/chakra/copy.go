@@ -51,26 +51,87 @@ func (im *importer) copyMissing() error {
 	return nil
 }
 
-// copyOf makes rank r do what t does, in groups of its own: a group of n ranks
-// a stride s apart is taken as one tile of a world tiled by it, so that the
-// group of rank r is r/(n*s)*(n*s) + r mod s + 0, s, 2s...
+// copyOf makes rank r do what t does, in groups of its own.
 func (im *importer) copyOf(t *rank, r int32) (*rank, error) {
-	c := &rank{rank: r, of: t, trace: t.trace, streams: t.streams, ops: t.ops, node: t.node, groupOf: map[int32]int32{}}
-	for _, use := range t.colls {
-		g := im.groups[use.group]
-		own, ok := tile(g.Ranks, r, im.world)
+	c := &rank{rank: r, of: t, trace: t.trace, streams: t.streams, ops: t.ops, node: t.node, colls: make([]coll, len(t.colls))}
+	for i, use := range t.colls {
+		g, ok := im.shifted(use.group, r)
 		if !ok {
-			return nil, importError(im.set.Name, fmt.Sprintf("rank %d without a trace, and group %s of ranks %s, whose like for rank %d cannot be guessed", r, g.name, spans(g.Ranks), r),
+			own := im.groups[use.group]
+			return nil, importError(im.set.Name, fmt.Sprintf("rank %d without a trace, and group %s of ranks %s, whose like for rank %d cannot be guessed", r, own.name, spans(own.Ranks), r),
 				"groups a constant stride apart that tile the world, or a trace of each rank", "")
 		}
-		mine := use.group
-		if !slices.Equal(own, g.Ranks) {
-			mine = im.intern(im.like(g, own))
-		}
-		c.groupOf[use.group] = mine
-		c.colls = append(c.colls, coll{group: mine, ops: use.ops, first: use.first})
+		c.colls[i] = coll{group: g, ops: use.ops, first: use.first}
 	}
 	return c, nil
+}
+
+// tile is a group as one of those that tile the world: n ranks a stride s
+// apart. The tile of rank r begins at r/(n*s)*(n*s) + r mod s.
+type tile struct {
+	n, s int64
+	ok   bool
+}
+
+// tiling finds the stride of a group.
+func (im *importer) tiling(g []int32) tile {
+	t := tile{n: int64(len(g)), s: 1}
+	if t.n > 1 {
+		t.s = int64(g[1] - g[0])
+	}
+	if t.s <= 0 || int64(im.world)%(t.n*t.s) != 0 {
+		return t
+	}
+	first := t.first(g[0])
+	for i, x := range g {
+		if int64(x) != first+int64(i)*t.s {
+			return t
+		}
+	}
+	t.ok = true
+	return t
+}
+
+func (t tile) first(r int32) int64 { return int64(r)/(t.n*t.s)*(t.n*t.s) + int64(r)%t.s }
+
+// shifted returns the group like g that rank r is in. Each is made once.
+func (im *importer) shifted(g int32, r int32) (int32, bool) {
+	own := im.groups[g]
+	if len(own.Ranks) == int(im.world) {
+		return g, true
+	}
+	t, known := im.tiles[g]
+	if !known {
+		t = im.tiling(own.Ranks)
+		im.tiles[g] = t
+	}
+	var first int64
+	switch {
+	case own.involved != nil:
+		first = int64(corner(im.opt.Dims, own.involved, r))
+	case t.ok:
+		first = t.first(r)
+	default:
+		return g, slices.Contains(own.Ranks, r)
+	}
+	key := [2]int64{int64(g), first}
+	if at, ok := im.placed[key]; ok {
+		return at, true
+	}
+	var ranks []int32
+	if own.involved != nil {
+		ranks = along(im.opt.Dims, own.involved, r)
+	} else {
+		for i := range t.n {
+			ranks = append(ranks, int32(first+i*t.s))
+		}
+	}
+	at := g
+	if !slices.Equal(ranks, own.Ranks) {
+		at = im.intern(im.like(own, ranks))
+	}
+	im.placed[key] = at
+	return at, true
 }
 
 // like returns the group of the group file with these ranks, else one named
@@ -81,34 +142,7 @@ func (im *importer) like(g group, ranks []int32) group {
 			return im.filled(o)
 		}
 	}
-	return group{Group: Group{ID: g.ID, Ranks: ranks, Desc: g.Desc}, name: g.name}
-}
-
-// tile returns the group with the pattern of g that rank r is in.
-func tile(g []int32, r, world int32) ([]int32, bool) {
-	n := int64(len(g))
-	if slices.Contains(g, r) {
-		return g, true
-	}
-	if n == 1 {
-		return []int32{r}, true
-	}
-	s := int64(g[1] - g[0])
-	if s <= 0 || int64(world)%(n*s) != 0 {
-		return nil, false
-	}
-	first := int64(g[0])/(n*s)*(n*s) + int64(g[0])%s
-	for i, x := range g {
-		if int64(x) != first+int64(i)*s {
-			return nil, false
-		}
-	}
-	first = int64(r)/(n*s)*(n*s) + int64(r)%s
-	out := make([]int32, n)
-	for i := range out {
-		out[i] = int32(first + int64(i)*s)
-	}
-	return out, true
+	return group{Group: Group{ID: g.ID, Ranks: ranks, Desc: g.Desc}, name: g.name, involved: g.involved}
 }
 
 // spans writes sorted ranks briefly: "0-3, 7".

@@ -25,7 +25,7 @@
 // each one operation at a time, whichever is ready; this is the rule of
 // ASTRA-sim. Sends and receives are on "p2p", where all that are ready run
 // together: one at a time, a receive whose sender is late would hold up the
-// send that the sender itself waits for.
+// sends behind it, and with them the sender.
 //
 // Host operators take no time on the GPU and are dropped; what they order is
 // kept, because dependencies pass through them. A recorded trace of PyTorch

@@ -15,7 +15,7 @@ func Import(s *Set, opt Options) (*workloads.Program, *Report, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, nil, err
 	}
-	im := &importer{set: s, opt: opt, scale: max(opt.BytesPerElement, 1), byKey: map[string]int32{}}
+	im := &importer{set: s, opt: opt, scale: max(opt.BytesPerElement, 1), byKey: map[string]int32{}, tiles: map[int32]tile{}, placed: map[[2]int64]int32{}}
 	if err := im.findWorld(); err != nil {
 		return nil, nil, err
 	}
@@ -40,6 +40,13 @@ func Import(s *Set, opt Options) (*workloads.Program, *Report, error) {
 	if err := im.copyMissing(); err != nil {
 		return nil, nil, err
 	}
+	if im.alone > 0 {
+		hint := ""
+		if im.world == 1 {
+			hint = ": the world is one rank, from " + im.worldFrom + "; give World if the job had more"
+		}
+		im.warn.add("%d collectives (%d bytes) are in a group of one rank and move nothing%s", im.alone, im.aloneBytes, hint)
+	}
 	if err := im.match(); err != nil {
 		return nil, nil, err
 	}
@@ -48,6 +55,11 @@ func Import(s *Set, opt Options) (*workloads.Program, *Report, error) {
 		return nil, nil, importError(s.Name, "no operation of a GPU", "at least one COMP or COMM node that is not a host operator (is_cpu_op)", "")
 	}
 	if err := p.Validate(); err != nil {
+		for _, t := range s.Traces {
+			if t.Truncated != nil {
+				return nil, nil, fmt.Errorf("import trace %s, whose file %s is cut off: %w", s.Name, t.File, err)
+			}
+		}
 		return nil, nil, fmt.Errorf("import trace %s: %w", s.Name, err)
 	}
 	return p, im.report(), nil
@@ -64,18 +76,25 @@ type importer struct {
 
 	groups []group
 	byKey  map[string]int32 // group by id and ranks
+	tiles  map[int32]tile
+	placed map[[2]int64]int32 // group by the one it is like and its first rank
 
 	ranks  []*rank // in rank order, copies among them
 	copies []Copy
 
 	kept, dropped, repaired tally
 	warn                    warnings
+
+	alone      int   // collectives in groups of one
+	aloneBytes int64 // their sizes
 }
 
 // group is a communicator in use.
 type group struct {
 	Group
 	name string // "pg 5", "world", "dims 0,2"
+	// involved are the dimensions of a group that they make, nil for others.
+	involved []bool
 }
 
 // rank is the work of one rank. Comm in its operations is an index in
@@ -88,9 +107,7 @@ type rank struct {
 	ops     []workloads.Op
 	node    []int32 // position of the node of each operation, -1 for a join
 	colls   []coll  // collectives by group, in order of first use
-	// groupOf maps the groups of the rank that it copies to its own.
-	groupOf map[int32]int32
-	p2p     int // sends and receives
+	p2p     int     // sends and receives
 }
 
 // coll is what a rank does in one group, in order.

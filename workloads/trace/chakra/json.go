@@ -20,28 +20,28 @@ func (t *Trace) decodeJSON(br *bufio.Reader) error {
 	t.Schema = JSON
 	dec := json.NewDecoder(br)
 	d := &decoder{t: t, names: map[string]string{}}
-	if err := t.token(dec, json.Delim('{'), "{"); err != nil {
+	defer d.done()
+	if err := d.token(dec, json.Delim('{'), "{"); err != nil {
 		return err
 	}
 	found := false
 	for dec.More() {
 		tok, err := dec.Token()
 		if err != nil {
-			return t.jsonError(dec, err)
+			return d.jsonError(dec, err)
 		}
 		key, _ := tok.(string)
 		if key == "workload_graph" {
 			found = true
 			cut, err := d.graph(dec)
 			if err != nil || cut {
-				t.Ignored = d.ignored
 				return err
 			}
 			continue
 		}
 		var skip json.RawMessage
 		if err := dec.Decode(&skip); err != nil {
-			return t.jsonError(dec, err)
+			return d.jsonError(dec, err)
 		}
 		if key == "ngpus" {
 			if v, err := strconv.ParseInt(strings.Trim(string(skip), `"`), 10, 64); err == nil {
@@ -49,11 +49,10 @@ func (t *Trace) decodeJSON(br *bufio.Reader) error {
 			}
 		}
 	}
-	t.Ignored = d.ignored
 	if !found {
 		return readError(t.File, 0, -1, "JSON without a workload_graph", `a Chakra trace: {"workload_graph": [...]}`)
 	}
-	if err := t.token(dec, json.Delim('}'), "}"); err != nil && t.Truncated == nil {
+	if err := d.token(dec, json.Delim('}'), "}"); err != nil && t.Truncated == nil {
 		return err
 	}
 	return nil
@@ -62,43 +61,44 @@ func (t *Trace) decodeJSON(br *bufio.Reader) error {
 // graph reads the list of nodes; cut says that the file ended in it.
 func (d *decoder) graph(dec *json.Decoder) (cut bool, err error) {
 	t := d.t
-	if err := t.token(dec, json.Delim('['), "a list of nodes"); err != nil {
+	if err := d.token(dec, json.Delim('['), "a list of nodes"); err != nil {
 		return t.Truncated != nil, err
 	}
 	for dec.More() {
 		at := dec.InputOffset()
 		var m map[string]json.RawMessage
 		if err := dec.Decode(&m); err != nil {
-			err = t.jsonError(dec, err)
+			err = d.jsonError(dec, err)
 			return t.Truncated != nil, err
 		}
-		n := Node{Offset: at, Record: len(t.Nodes) + 1}
+		n := Node{Offset: at, Record: d.count + 1}
 		if err := d.nodeJSON(m, &n); err != nil {
 			return false, readError(t.File, n.Record, at, err.Error(), "a node of the JSON form")
 		}
-		t.Nodes = append(t.Nodes, n)
+		d.keep(n)
 	}
-	err = t.token(dec, json.Delim(']'), "]")
+	err = d.token(dec, json.Delim(']'), "]")
 	return t.Truncated != nil, err
 }
 
 // token reads a delimiter.
-func (t *Trace) token(dec *json.Decoder, want json.Delim, name string) error {
+func (d *decoder) token(dec *json.Decoder, want json.Delim, name string) error {
 	at := dec.InputOffset()
 	tok, err := dec.Token()
 	if err != nil {
-		return t.jsonError(dec, err)
+		return d.jsonError(dec, err)
 	}
 	if tok != want {
-		return readError(t.File, 0, at, fmt.Sprintf("%.40q", fmt.Sprint(tok)), name)
+		return readError(d.t.File, 0, at, fmt.Sprintf("%.40q", fmt.Sprint(tok)), name)
 	}
 	return nil
 }
 
 // jsonError turns an error of the decoder into the trace's truncation, when
 // nodes were complete, or into an error.
-func (t *Trace) jsonError(dec *json.Decoder, err error) error {
-	e := readError(t.File, len(t.Nodes)+1, dec.InputOffset(), "malformed JSON", "a node")
+func (d *decoder) jsonError(dec *json.Decoder, err error) error {
+	t := d.t
+	e := readError(t.File, d.count+1, dec.InputOffset(), "malformed JSON", "a node")
 	var syntax *json.SyntaxError
 	switch {
 	case errors.Is(err, errTooLarge):
@@ -106,8 +106,8 @@ func (t *Trace) jsonError(dec *json.Decoder, err error) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.As(err, &syntax) && strings.Contains(syntax.Error(), "unexpected end"):
 		e.Read = "the end of the file inside the JSON"
-		if len(t.Nodes) > 0 {
-			e.Hint = fmt.Sprintf("the %d nodes before it are complete", len(t.Nodes))
+		if d.count > 0 {
+			e.Hint = fmt.Sprintf("the %d nodes before it are complete", d.count)
 			t.Truncated = e
 			return nil
 		}

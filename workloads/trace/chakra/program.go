@@ -74,6 +74,9 @@ func (im *importer) fold(use func(int32) (key string, first int, used bool)) ([]
 	comms := make([]workloads.Comm, len(families))
 	of := make([]int32, len(im.groups))
 	for i, f := range families {
+		slices.SortStableFunc(f.groups, func(a, b int32) int {
+			return cmp.Or(compareNames(im.groups[a].ID, im.groups[b].ID), slices.Compare(im.groups[a].Ranks, im.groups[b].Ranks))
+		})
 		c := workloads.Comm{Name: im.familyName(f.groups), Dim: dimOf(im.groups[f.groups[0]].Desc)}
 		for _, g := range f.groups {
 			c.Groups = append(c.Groups, im.groups[g].Ranks)

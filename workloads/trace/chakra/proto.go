@@ -19,6 +19,7 @@ func (t *Trace) decodeProto(br *bufio.Reader) error {
 			break
 		}
 		if err != nil {
+			d.done()
 			return t.cut(s, rec, at, claimed, err)
 		}
 		if s.n == 1 {
@@ -38,22 +39,46 @@ func (t *Trace) decodeProto(br *bufio.Reader) error {
 		}
 		if err != nil {
 			e := readError(t.File, s.n, at, err.Error(), "a node of "+t.Schema.String())
-			if len(t.Nodes) == 0 {
+			if d.count == 0 {
 				e.Hint = "no node is complete: this is no Chakra trace"
 			}
 			return e
 		}
-		t.Nodes = append(t.Nodes, n)
+		d.keep(n)
 	}
-	t.Ignored = d.ignored
+	d.done()
 	return nil
+}
+
+// keep adds a node. Nodes gather in chunks, because one slice that grows by
+// copying cost three times the memory.
+func (d *decoder) keep(n Node) {
+	last := len(d.chunks) - 1
+	if last < 0 || len(d.chunks[last]) == cap(d.chunks[last]) {
+		d.chunks = append(d.chunks, make([]Node, 0, min(max(16, 2*d.count), 8192)))
+		last++
+	}
+	d.chunks[last] = append(d.chunks[last], n)
+	d.count++
+}
+
+// done hands what was gathered to the trace.
+func (d *decoder) done() {
+	d.t.Nodes = make([]Node, 0, d.count)
+	for i, c := range d.chunks {
+		d.t.Nodes = append(d.t.Nodes, c...)
+		d.chunks[i] = nil
+	}
+	d.t.Ignored = d.ignored
 }
 
 // decoder is the state of decoding one file.
 type decoder struct {
 	t       *Trace
 	names   map[string]string // one copy of equal names
-	ids     []uint64          // the chunk that dependencies are cut from
+	chunks  [][]Node
+	count   int
+	ids     []uint64 // the chunk that dependencies are cut from
 	ignored []Count
 	ignore  map[string]int // position in ignored, by name
 }

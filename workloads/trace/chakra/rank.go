@@ -22,8 +22,8 @@ func (im *importer) rank(t *Trace) (*rank, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{im: im, t: t, r: &rank{rank: t.Rank, trace: t}, streamOf: map[string]int16{},
-		front: make([][]int32, len(t.Nodes)), groupOf: map[string]int32{}, collOf: map[int32]int{}, mark: make([]int32, 0, len(t.Nodes))}
+	b := &builder{im: im, t: t, r: &rank{rank: t.Rank, trace: t}, streamOf: map[string]int16{}, cuda: map[int64]int16{},
+		front: make([][]int32, len(t.Nodes)), groupOf: map[string]int32{}, collOf: map[int32]int{}, member: map[int32]bool{}, mark: make([]int32, 0, len(t.Nodes))}
 	if err := b.groups(); err != nil {
 		return nil, err
 	}
@@ -45,12 +45,15 @@ type builder struct {
 
 	groupOf  map[string]int32 // pg_name to group
 	collOf   map[int32]int    // group to rank.colls
+	member   map[int32]bool   // groups that the rank is known to be in
 	streamOf map[string]int16
-	recorded bool  // kernels have a stream of their own
-	main     int64 // the recorded stream with most kernels
+	cuda     map[int64]int16 // recorded stream to stream
+	recorded bool            // kernels have a stream of their own
+	main     int64           // the recorded stream with most kernels
 	tails    []tail
 
 	front  [][]int32 // operations that a node stands for
+	ones   []int32   // chunk that lists of one are cut from
 	mark   []int32   // step at which an operation was last seen, +1
 	lastIn []int32   // scratch: last dependency in each stream
 }
@@ -220,7 +223,7 @@ func (b *builder) sane(n *Node) error {
 func (b *builder) work(n *Node, op *workloads.Op) {
 	op.FLOPs = float64(n.NumOps)
 	op.MemBytes = sim.Bytes(n.TensorSize * b.im.scale)
-	op.Duration = time(n.DurationMicros)
+	op.Duration = span(n.DurationMicros)
 	kept := &b.im.kept
 	timed := n.DurationMicros > 0
 	if n.Type == MemLoad || n.Type == MemStore {

@@ -67,7 +67,7 @@ func (t *tally) add(what, why string, count int, bytes int64, micros int64) {
 	}
 	t.items[i].Count += count
 	t.items[i].Bytes += sim.Bytes(max(bytes, 0))
-	t.items[i].Time = t.items[i].Time.Add(time(micros))
+	t.items[i].Time = t.items[i].Time.Add(span(micros))
 }
 
 // warnings are kept once each, in order.
@@ -88,8 +88,8 @@ func (w *warnings) add(format string, args ...any) {
 	w.list = append(w.list, s)
 }
 
-// time converts recorded microseconds, saturated.
-func time(micros int64) sim.Time {
+// span converts recorded microseconds, saturated.
+func span(micros int64) sim.Time {
 	if micros <= 0 {
 		return 0
 	}

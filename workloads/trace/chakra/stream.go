@@ -31,7 +31,11 @@ func (b *builder) emit(i int32, op workloads.Op, group int32) error {
 	me := int32(len(b.r.ops))
 	message := op.Kind == workloads.Send || op.Kind == workloads.Recv
 	if s, ok := n.stream(); ok && b.recorded {
-		own := b.stream(fmt.Sprintf("stream %d", s), workloads.InOrder)
+		own, known := b.cuda[s]
+		if !known {
+			own = b.stream(fmt.Sprintf("stream %d", s), workloads.InOrder)
+			b.cuda[s] = own
+		}
 		end := &b.tails[own]
 		if message {
 			// Kernels before and after keep their order with it; messages
@@ -62,7 +66,7 @@ func (b *builder) emit(i int32, op workloads.Op, group int32) error {
 		}
 	}
 	op.Deps = b.reduce(op.Stream, op.Deps)
-	b.front[i] = []int32{me}
+	b.front[i] = b.only(me)
 	b.put(i, op)
 	if group >= 0 {
 		c, ok := b.collOf[group]
@@ -80,13 +84,23 @@ func (b *builder) emit(i int32, op workloads.Op, group int32) error {
 	return nil
 }
 
+// only returns a list of one, cut from a chunk.
+func (b *builder) only(op int32) []int32 {
+	if len(b.ones) == cap(b.ones) {
+		b.ones = make([]int32, 0, 4096)
+	}
+	b.ones = append(b.ones, op)
+	n := len(b.ones)
+	return b.ones[n-1 : n : n]
+}
+
 // follow makes a collective on stream s that waits for no kernel wait for the
 // last one launched before it on the main stream.
 func (b *builder) follow(s int64, op *workloads.Op) {
 	if b.im.opt.RecordedOnly || len(op.Deps) > 0 || s == b.main {
 		return
 	}
-	main, ok := b.streamOf[fmt.Sprintf("stream %d", b.main)]
+	main, ok := b.cuda[b.main]
 	if !ok || b.tails[main].last < 0 {
 		return
 	}
