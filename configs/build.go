@@ -118,9 +118,7 @@ func (s *Scenario) program(j *Job, gpus int32) error {
 			return s.blame(err, collectiveKey)
 		}
 	default:
-		p := w.Program
-		spec := synth.Program{Groups: p.Groups, Streams: p.Streams, Blocks: p.Blocks, Jitter: p.Jitter, Straggler: p.Straggler}
-		if j.Program, err = spec.Build(world, s.Seed); err != nil {
+		if j.Program, err = w.Program.Build(world, s.Seed); err != nil {
 			return s.blame(err, func(path string) string { return "workload." + path })
 		}
 	}

@@ -190,15 +190,10 @@ type Subset struct {
 	Ranks  [][]int32 `yaml:"ranks" weft:"min=1"`
 }
 
-// Program is a description of the work in place; see package synth.
+// Program is a description of the work in place.
 type Program struct {
-	World     int32            `yaml:"world" weft:"min=1,max=16777216,doc=number of ranks; all GPUs of the machine when absent"`
-	Groups    []synth.Group    `yaml:"groups" weft:"doc=communicators by name"`
-	Streams   []synth.Stream   `yaml:"streams" weft:"doc=queues by name and their order"`
-	Blocks    []synth.Block    `yaml:"blocks" weft:"required,min=1,doc=operations by name of block, run one block after the other"`
-	Jitter    float64          `yaml:"jitter" weft:"min=0,max=0.99,doc=each compute time is multiplied by uniform(1-jitter, 1+jitter)"`
-	Straggler *synth.Straggler `yaml:"straggler" weft:"doc=one rank that computes slower"`
-	Precision string           `yaml:"precision" weft:"enum=bf16|fp16|tf32|fp32|fp8|fp4,doc=data type of compute given in flops; bf16 when absent"`
+	synth.Program `yaml:",inline"`
+	Precision     string `yaml:"precision" weft:"enum=bf16|fp16|tf32|fp32|fp8|fp4,doc=data type of compute given in flops; bf16 when absent"`
 }
 
 // Thresholds are bounds that a run must meet.

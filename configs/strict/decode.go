@@ -99,7 +99,7 @@ func (d *decoder) value(n *Node, v reflect.Value, path string, r rule) {
 	switch m := v.Addr().Interface().(type) {
 	case short:
 		if scalar {
-			d.value(n, reflect.ValueOf(m.Short()).Elem(), path, r)
+			d.value(n, reflect.ValueOf(m.Short()).Elem(), path, shortRule(v))
 			d.check(v, n, path)
 			return
 		}
@@ -204,7 +204,7 @@ func (d *decoder) fields(n *Node, v reflect.Value, path, skip string) {
 			continue
 		}
 		f := s.fields[at]
-		d.value(n.Items[i], v.Field(f.index), join(path, k.Name), f.rule)
+		d.value(n.Items[i], v.FieldByIndex(f.index), join(path, k.Name), f.rule)
 	}
 	for _, f := range s.fields {
 		if f.rule.required && n.Child(f.name) == nil {

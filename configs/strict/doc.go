@@ -20,7 +20,9 @@
 //	doc=...       one sentence for the JSON schema; last in the tag
 //
 // A slice of structs in which one string field is tagged `yaml:",key"` is
-// written as a mapping, and keeps its order: the key goes into that field.
+// written as a mapping, and keeps its order: the key goes into that field. The
+// fields of a struct tagged `yaml:",inline"` are read as if they were those of
+// the struct around it.
 //
 // Four methods, none of which needs an import of this package, cover the rest:
 //

@@ -26,7 +26,7 @@ func expected(t reflect.Type, r rule) string {
 	}
 	zero := reflect.New(t).Interface()
 	if s, ok := zero.(short); ok {
-		return expected(reflect.TypeOf(s.Short()).Elem(), r) + ", or a mapping"
+		return expected(reflect.TypeOf(s.Short()).Elem(), shortRule(reflect.ValueOf(zero).Elem())) + ", or a mapping"
 	}
 	if _, ok := zero.(encoding.TextUnmarshaler); ok {
 		return "a " + strings.ToLower(t.Name())

@@ -10,7 +10,7 @@ import (
 
 // field is a field of a struct that a key fills.
 type field struct {
-	index int
+	index []int // as reflect.Value.FieldByIndex takes it
 	name  string
 	typ   reflect.Type
 	rule  rule
@@ -38,14 +38,21 @@ func shapeOf(t reflect.Type) shape {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, opt, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		if opt == "key" {
+		switch opt {
+		case "key":
 			s.key = i
+			continue
+		case "inline":
+			for _, in := range shapeOf(f.Type).fields {
+				in.index = append([]int{i}, in.index...)
+				s.fields = append(s.fields, in)
+			}
 			continue
 		}
 		if name == "" || name == "-" || !f.IsExported() {
 			continue
 		}
-		s.fields = append(s.fields, field{i, name, f.Type, parseRule(t, f)})
+		s.fields = append(s.fields, field{[]int{i}, name, f.Type, parseRule(t, f)})
 	}
 	return s
 }
@@ -83,6 +90,17 @@ func parseRule(t reflect.Type, f reflect.StructField) rule {
 		}
 	}
 	return r
+}
+
+// shortRule is the rule of the field of v that its Short method points to.
+func shortRule(v reflect.Value) rule {
+	to := v.Addr().Interface().(short).Short()
+	for _, f := range shapeOf(v.Type()).fields {
+		if v.FieldByIndex(f.index).Addr().Interface() == to {
+			return f.rule
+		}
+	}
+	return rule{}
 }
 
 // keys returns the names of the fields, in the order of the struct.

@@ -85,7 +85,11 @@ func (s *schemer) of(t reflect.Type, r rule) object {
 	}
 	out := s.bare(t, r)
 	if r.doc != "" {
-		out["description"] = r.doc
+		doc := r.doc
+		if of, ok := out["description"].(string); ok {
+			doc += " (" + of + ")"
+		}
+		out["description"] = doc
 	}
 	return out
 }
@@ -93,10 +97,14 @@ func (s *schemer) of(t reflect.Type, r rule) object {
 func (s *schemer) bare(t reflect.Type, r rule) object {
 	zero := reflect.New(t).Interface()
 	if m, ok := zero.(short); ok {
-		return object{"oneOf": []any{s.of(reflect.TypeOf(m.Short()).Elem(), rule{}), s.ref(t)}}
+		return object{"oneOf": []any{s.of(reflect.TypeOf(m.Short()).Elem(), shortRule(reflect.ValueOf(zero).Elem())), s.ref(t)}}
 	}
 	if _, ok := zero.(encoding.TextUnmarshaler); ok {
-		return object{"type": "string", "description": expected(t, r), "examples": examples(t)}
+		o := object{"type": "string"}
+		if ex := examples(t); ex != nil {
+			o["description"], o["examples"] = expected(t, r), ex
+		}
+		return o
 	}
 	switch t.Kind() {
 	case reflect.Struct:

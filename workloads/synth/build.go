@@ -63,7 +63,11 @@ func (p *Program) Build(world int32, seed uint64) (*workloads.Program, error) {
 	}
 	b := &builder{spec: p, world: world, out: &workloads.Program{World: world}, peers: map[peerKey]int32{}}
 	for _, s := range p.Streams {
-		b.streams = append(b.streams, workloads.Stream{Name: s.Name, Order: workloads.Order(s.Order)})
+		order, ok := orders[s.Order]
+		if !ok {
+			return nil, &Error{Path: "streams." + s.Name, Msg: fmt.Sprintf("read order %q, expected in_order, any_ready or concurrent", s.Order)}
+		}
+		b.streams = append(b.streams, workloads.Stream{Name: s.Name, Order: order})
 	}
 	for i := range p.Groups {
 		if err := b.add(&p.Groups[i]); err != nil {

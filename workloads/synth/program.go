@@ -38,32 +38,21 @@ func (g *Group) Check(report func(key, message string)) {
 	}
 }
 
-// Stream is a queue and the order in which it is served.
+// Stream is a queue and the order in which it is served; see
+// [workloads.Order].
 type Stream struct {
 	Name  string `yaml:",key"`
-	Order Order  `yaml:"order" weft:"required"`
+	Order string `yaml:"order" weft:"required,enum=in_order|any_ready|concurrent"`
 }
 
 // Short lets a stream be written as its order alone.
 func (s *Stream) Short() any { return &s.Order }
 
-// Order is a [workloads.Order] as files spell it.
-type Order workloads.Order
-
-var orders = [...]string{"in_order", "any_ready", "concurrent"}
-
-// String returns the order as files spell it.
-func (o Order) String() string { return orders[o] }
-
-// UnmarshalText reads an order.
-func (o *Order) UnmarshalText(b []byte) error {
-	for i, name := range orders {
-		if name == string(b) {
-			*o = Order(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("read %q, expected one of %s", b, strings.Join(orders[:], ", "))
+// orders are the values of Stream.Order.
+var orders = map[string]workloads.Order{
+	"in_order":   workloads.InOrder,
+	"any_ready":  workloads.AnyReady,
+	"concurrent": workloads.Concurrent,
 }
 
 // Straggler is a rank whose compute takes Factor times as long.
