@@ -175,7 +175,7 @@ func contentOf(fsys fs.FS, name string, maxBytes int64) string {
 
 // jsonKind tells a trace from a group file by the first key and value.
 func jsonKind(br *bufio.Reader) string {
-	b, _ := br.Peek(sniffSize)
+	b, _ := br.Peek(window) // the graph need not come first
 	switch {
 	case strings.Contains(string(b), `"workload_graph"`):
 		return "trace"
