@@ -31,7 +31,7 @@ var benchOps = []workloads.Coll{
 type sweep struct {
 	begin, end size
 	factor     float64
-	gpus       int // of a node; 0 is all
+	gpus       positive // of a node; 0 is all
 }
 
 func newBench(a *app) *cobra.Command {
@@ -61,7 +61,7 @@ name, or a ring where there is one; what NCCL would choose is not modelled.`,
 	f.VarP(&sw.begin, "minbytes", "b", "smallest `size`: 1MiB, or as nccl-tests takes it, 8 or 1M")
 	f.VarP(&sw.end, "maxbytes", "e", "largest `size`")
 	f.Float64VarP(&sw.factor, "stepfactor", "f", sw.factor, "`factor` from a size to the next")
-	f.IntVarP(&sw.gpus, "ngpus", "g", 0, "`number` of GPUs of each node that take part (default all)")
+	f.VarP(&sw.gpus, "ngpus", "g", "`number` of GPUs of each node that take part (default all)")
 	f.Var(&algo, "algo", "`algorithm`: ring or direct, where the operation has both")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		op, err := benchOp(cmd, args[0])
@@ -134,8 +134,6 @@ func (sw *sweep) check(cmd *cobra.Command) error {
 		return usage(cmd, "-b %s is above -e %s: expected the smallest size first", sw.begin.String(), sw.end.String())
 	case !(sw.factor > 1):
 		return usage(cmd, "-f: read %v, expected a factor above 1 such as 2", sw.factor)
-	case sw.gpus < 0:
-		return usage(cmd, "-g: read %d, expected a number of GPUs of a node", sw.gpus)
 	}
 	return nil
 }
@@ -172,7 +170,7 @@ func runBench(ctx context.Context, cmd *cobra.Command, o *overrides, op workload
 	if err != nil {
 		return nil, err
 	}
-	group, ranks, err := take(cmd, job, sw.gpus)
+	group, ranks, err := take(cmd, job, int(sw.gpus))
 	if err != nil {
 		return nil, err
 	}
@@ -189,6 +187,9 @@ func runBench(ctx context.Context, cmd *cobra.Command, o *overrides, op workload
 		b.RedOp, b.Root = "sum", 0
 	case workloads.Broadcast:
 		b.Root = 0
+	}
+	if b.Nodes > 1 {
+		b.Warnings = append(b.Warnings, "a ring crosses between nodes over one NIC of each; NCCL runs a ring for each NIC, at up to their sum")
 	}
 	for _, size := range sw.sizes() {
 		program, err := synth.Repeated{Op: op, Bytes: size, Group: group}.Build(int32(len(job.Machine.Ranks)))

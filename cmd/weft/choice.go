@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,5 +35,30 @@ func (c *choice) Set(s string) error {
 		return fmt.Errorf("read %q, expected %s%s", s, strings.Join(c.allowed, " or "), didYouMean(s, c.allowed))
 	}
 	c.value = s
+	return nil
+}
+
+// positive is the value of a flag that takes a whole number of at least one;
+// 0 is a flag that was not given.
+type positive int
+
+// String returns the number, or nothing.
+func (p *positive) String() string {
+	if *p == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(*p))
+}
+
+// Type names the kind of value in help.
+func (p *positive) Type() string { return "number" }
+
+// Set reads the number.
+func (p *positive) Set(s string) error {
+	n, err := strconv.ParseInt(s, 10, 32)
+	if err != nil || n < 1 {
+		return fmt.Errorf("read %q, expected a whole number of at least 1", s)
+	}
+	*p = positive(n)
 	return nil
 }

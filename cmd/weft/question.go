@@ -25,7 +25,7 @@ const standardSystem = "dgx-h100"
 type overrides struct {
 	set                      []string
 	system                   string
-	nodes                    int
+	nodes                    positive
 	network, grain, collapse choice
 }
 
@@ -34,7 +34,7 @@ func (o *overrides) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.set, "set", nil, "override a key of the scenario, as `path=value`; may be repeated")
 	f.StringVar(&o.system, "system", "", "`name` of the system, in place of the scenario's (for a trace: "+standardSystem+")")
-	f.IntVar(&o.nodes, "nodes", 0, "`number` of nodes, in place of the scenario's (for a trace: as many as it needs)")
+	f.Var(&o.nodes, "nodes", "`number` of nodes, in place of the scenario's (for a trace: as many as it needs)")
 	o.network = choice{allowed: []string{"fluid", "ideal"}}
 	o.grain = choice{allowed: []string{"stream", "chunk"}}
 	o.collapse = choice{allowed: []string{"auto", "off"}}
@@ -52,9 +52,7 @@ func (o *overrides) settings() []string {
 		}
 	}
 	add("system", o.system)
-	if o.nodes != 0 {
-		add("nodes", fmt.Sprint(o.nodes))
-	}
+	add("nodes", o.nodes.String())
 	add("network.model", o.network.value)
 	add("collectives.grain", o.grain.value)
 	add("collapse", o.collapse.value)

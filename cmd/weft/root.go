@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -100,7 +101,8 @@ and what would change it. It needs no GPU.`,
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
+	root.Version = version
+	root.SetVersionTemplate(versionLine())
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newRun(a), newBench(a), newTopo(a), newTrace(a), newCheck(a), newList(a), newVersion(a))
 	cobra.EnableCommandSorting = false
@@ -114,21 +116,23 @@ func noVerb(cmd *cobra.Command, args []string) error {
 	}
 	var verbs []string
 	for _, c := range cmd.Commands() {
-		if !c.Hidden {
+		if !c.Hidden && c.Name() != "help" {
 			verbs = append(verbs, c.Name())
 		}
 	}
 	return exitcode.With(exitcode.Usage,
-		fmt.Errorf("there is no verb %q%s\nThe verbs: %s. `weft --help` says what each does.",
+		fmt.Errorf("there is no verb %q%s\nThe verbs: %s; `weft --help` says what each does",
 			args[0], didYouMean(args[0], verbs), strings.Join(verbs, ", ")))
 }
 
-// flagError makes the error of a wrong flag: what was read, the nearest flag
-// there is, and where the rest is said.
+// flagError makes the error of a wrong flag: what was read, what was expected,
+// the nearest flag there is, and where the rest is said.
 func flagError(cmd *cobra.Command, err error) error {
 	text := err.Error()
 	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) {
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown):
 		var flags []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
 		name := "--" + unknown.GetSpecifiedName()
@@ -136,14 +140,21 @@ func flagError(cmd *cobra.Command, err error) error {
 			name = "-" + unknown.GetSpecifiedName()
 		}
 		text = fmt.Sprintf("there is no flag %s%s", name, didYouMean(name, flags))
+	case errors.As(err, &invalid):
+		reason := fmt.Sprint(invalid.Unwrap())
+		var number *strconv.NumError
+		if errors.As(invalid.Unwrap(), &number) {
+			reason = fmt.Sprintf("read %q, expected a number", invalid.GetValue())
+		}
+		text = fmt.Sprintf("--%s: %s", invalid.GetFlag().Name, reason)
 	}
-	return exitcode.With(exitcode.Usage, fmt.Errorf("%s\n`%s --help` lists the flags.", text, cmd.CommandPath()))
+	return exitcode.With(exitcode.Usage, fmt.Errorf("%s\n`%s --help` lists the flags", text, cmd.CommandPath()))
 }
 
 // usage makes an error of usage for a verb.
 func usage(cmd *cobra.Command, format string, args ...any) error {
 	return exitcode.With(exitcode.Usage,
-		fmt.Errorf("%w\n`%s --help` shows how it is used.", fmt.Errorf(format, args...), cmd.CommandPath()))
+		fmt.Errorf("%w\n`%s --help` shows how it is used", fmt.Errorf(format, args...), cmd.CommandPath()))
 }
 
 // arguments returns a check that there are between low and high arguments,

@@ -24,7 +24,7 @@ func TestPanicBecomesOneLine(t *testing.T) {
 	run := func() string {
 		var out, errs bytes.Buffer
 		root := &cobra.Command{Use: "weft", RunE: func(*cobra.Command, []string) error { panic("rate -1 on link 3") }}
-		root.SetArgs(nil)
+		root.SetArgs([]string{})
 		code := attempt(context.Background(), &term.Terminal{Out: &out, Err: &errs}, root)
 		assert.Equal(t, exitcode.Internal, code)
 		assert.Empty(t, out.String())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -84,7 +85,7 @@ defaults, file, environment (` + "`WEFT_NETWORK_MODEL` sets `network.model`" + `
 				if slices.Contains(f.Required, key) {
 					mark = " (required)"
 				}
-				fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", key, mark, typeOf(p), strings.ReplaceAll(p.Description, "|", "\\|"))
+				fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", key, mark, typeOf(p), strings.ReplaceAll(unit.ReplaceAllString(p.Description, ""), "|", "\\|"))
 			}
 			for _, key := range sorted(f) {
 				for _, n := range references(f.Properties[key]) {
@@ -110,6 +111,9 @@ func sorted(s *schema) []string {
 	slices.Sort(rest)
 	return append(keys, rest...)
 }
+
+// unit is what descriptions say to editors and the column of values says here.
+var unit = regexp.MustCompile(` \(an? [a-z]+ with its unit.*\)$`)
 
 func defName(ref string) string { return strings.TrimPrefix(ref, "#/$defs/") }
 

@@ -12,7 +12,7 @@ import (
 )
 
 func newTopo(a *app) *cobra.Command {
-	var nodes int
+	var nodes positive
 	var fabric string
 	cmd := &cobra.Command{
 		Use:   "topo [SYSTEM|SCENARIO|-]",
@@ -27,12 +27,9 @@ All rates are of one direction.`,
 		Args: arguments(0, 1, ""),
 	}
 	form := formatFlag(cmd, "text", "json")
-	cmd.Flags().IntVar(&nodes, "nodes", 0, "`number` of nodes (default 1, or the scenario's)")
+	cmd.Flags().Var(&nodes, "nodes", "`number` of nodes (default 1, or the scenario's)")
 	cmd.Flags().StringVar(&fabric, "fabric", "", "`name` of the network between nodes, in place of the system's own")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if nodes < 0 {
-			return usage(cmd, "--nodes: read %d, expected at least 1", nodes)
-		}
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		t, err := describe(first(args), nodes, fabric)
 		if err != nil {
 			return err
@@ -47,7 +44,7 @@ All rates are of one direction.`,
 
 // describe builds a machine and looks at it. A system of the catalogue needs
 // no workload, so it does not go through a scenario.
-func describe(name string, nodes int, fabric string) (*report.Topo, error) {
+func describe(name string, nodes positive, fabric string) (*report.Topo, error) {
 	c, err := catalog.Load()
 	if err != nil {
 		return nil, err
@@ -56,7 +53,7 @@ func describe(name string, nodes int, fabric string) (*report.Topo, error) {
 		name = standardSystem
 	}
 	if _, err := c.System(name); err == nil {
-		m, err := c.Machine(name, catalog.Options{Hosts: nodes, Fabric: fabric})
+		m, err := c.Machine(name, catalog.Options{Hosts: int(nodes), Fabric: fabric})
 		if err != nil {
 			return nil, err
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 func newTrace(a *app) *cobra.Command {
-	var opt chakra.Options
+	var world, element positive
 	var groups string
 	cmd := &cobra.Command{
 		Use:   "trace FILE|FOLDER",
@@ -24,13 +24,13 @@ drops and repairs, with the reason.`,
 		Args: arguments(1, 1, "a trace (a file, or a folder of one file a rank)"),
 	}
 	form := formatFlag(cmd, "text", "json")
-	cmd.Flags().Int32Var(&opt.World, "world", 0, "`number` of ranks, where the trace does not say it")
+	cmd.Flags().Var(&world, "world", "`number` of ranks, where the trace does not say it")
 	cmd.Flags().StringVar(&groups, "groups", "", "`file` of the communicators, where it is not beside the trace")
-	cmd.Flags().Int64Var(&opt.BytesPerElement, "bytes-per-element", 0, "`bytes` of an element, for traces that count elements")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	cmd.Flags().Var(&element, "bytes-per-element", "`bytes` of an element, for traces that count elements")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		stop := a.Spin("reading " + args[0])
 		defer stop()
-		t, err := readTrace(args[0], groups, opt)
+		t, err := readTrace(args[0], groups, chakra.Options{World: int32(world), BytesPerElement: int64(element)})
 		if err != nil {
 			return err
 		}

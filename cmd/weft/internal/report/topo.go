@@ -174,7 +174,7 @@ func (t *Topo) Text(w io.Writer, tm *term.Terminal) error {
 			}
 		}
 	}
-	if t.Kinds != nil && len(t.Kinds) > 1 {
+	if len(t.Kinds) > 1 {
 		section(&b, tm, "The same as nvidia-smi topo -m shows it")
 		b.WriteString(t.matrix())
 	}
