@@ -138,34 +138,61 @@ func isFile(name string) bool {
 }
 
 // ofTrace makes the scenario of a trace: the system with as many nodes as the
-// trace has ranks for.
+// trace has ranks for, unless the user says how many.
 func (o *overrides) ofTrace(name string) (*question, error) {
-	_, rep, err := chakra.Load(disk{}, name, chakra.Options{})
-	if err != nil {
-		return nil, badTrace(err)
-	}
-	system := o.system
-	if system == "" {
-		system = standardSystem
-	}
-	nodes := 1
-	if c, err := catalog.Load(); err != nil {
-		return nil, err
-	} else if s, err := c.System(system); err == nil && s.GPUs.Value() > 0 {
-		per := int32(s.GPUs.Value())
-		nodes = int((rep.World + per - 1) / per)
-	}
 	path, err := filepath.Abs(name)
 	if err != nil {
 		return nil, fmt.Errorf("read trace %s: %w", name, err)
 	}
-	text := fmt.Sprintf("name: %q\nsystem: %s\nnodes: %d\nworkload: {kind: trace, path: %q}\n",
-		filepath.Base(path), standardSystem, nodes, filepath.ToSlash(path))
-	s, err := configs.Parse("scenario of "+name, []byte(text), ".", o.settings(), environ())
+	text := fmt.Sprintf("name: %q\nsystem: %s\nworkload: {kind: trace, path: %q}\n",
+		filepath.Base(path), standardSystem, filepath.ToSlash(path))
+	parse := func(text string) (*configs.Scenario, error) {
+		return configs.Parse("scenario of "+name, []byte(text), ".", o.settings(), environ())
+	}
+	s, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
-	return &question{Scenario: s, check: "`weft check " + name + "`"}, nil
+	q := &question{Scenario: s, check: "`weft check " + name + "`"}
+	if s.Origin("nodes") != "default" {
+		return q, nil
+	}
+	nodes, err := nodesFor(s)
+	if err != nil || nodes <= 1 {
+		return q, err
+	}
+	q.Scenario, err = parse(text + fmt.Sprintf("nodes: %d\n", nodes))
+	return q, err
+}
+
+// nodesFor returns how many nodes of a scenario's system its trace needs. A
+// trace that does not say its ranks needs one: building then says what is wrong
+// with it.
+func nodesFor(s *configs.Scenario) (int, error) {
+	world := s.Workload.Trace.World
+	if world == 0 {
+		_, rep, err := chakra.Load(disk{}, s.Workload.Trace.Path, chakra.Options{Dims: s.Workload.Trace.Dims})
+		if err != nil {
+			return 1, nil
+		}
+		world = rep.World
+	}
+	per := s.System.GPUs
+	if s.GPUs > 0 {
+		per = s.GPUs
+	}
+	if per == 0 {
+		c, err := catalog.Load()
+		if err != nil {
+			return 0, err
+		}
+		system, err := c.System(s.System.Name)
+		if err != nil {
+			return 1, nil
+		}
+		per = int(system.GPUs.Value())
+	}
+	return (int(world) + per - 1) / max(per, 1), nil
 }
 
 // system is how reports call the machine.
