@@ -192,3 +192,25 @@ func atoiLast(s string) int {
 	}
 	return n
 }
+
+// TestSampleGroups holds the group files against the cross-rank checks of the
+// same independent reader.
+func TestSampleGroups(t *testing.T) {
+	chakra := filepath.Join(samples(t), "chakra")
+	for file, want := range map[string]map[int]int{ // groups by size
+		"stage_llama_dp2_tp2_pp2/llama.json":           {2: 8, 1: 8},
+		"stage_llama_tp8_notpsp/llama_tp8_notpsp.json": {1: 16, 8: 1},
+		"stage_moe_dp2_tp2_ep4/moe_dp2_tp2_ep4.json":   {2: 16, 1: 16, 4: 4},
+	} {
+		f, err := os.Open(filepath.Join(chakra, file))
+		require.NoError(t, err)
+		groups, err := ReadGroups(f, file)
+		f.Close()
+		require.NoError(t, err)
+		got := map[int]int{}
+		for _, g := range groups {
+			got[len(g.Ranks)]++
+		}
+		assert.Equal(t, want, got, file)
+	}
+}
