@@ -87,6 +87,26 @@ func BenchmarkAllToAll72Unequal(b *testing.B) {
 	}
 }
 
+// The same with a limit of 10 GB/s a flow, below any link's share: a flow that
+// ends changes nobody's rate, and costs no solve of others.
+func BenchmarkAllToAll72Limited(b *testing.B) {
+	r := newLoop(b, equalLinks(144, 900e9))
+	var h [2]Hop
+	b.ReportAllocs()
+	for b.Loop() {
+		size := unequal()
+		for i := range 72 {
+			for j := range 72 {
+				if s := size(i, j); i != j {
+					h = [2]Hop{{LinkID(i), 1}, {LinkID(72 + j), 1}}
+					r.p.Start(h[:], s, Options{Target: r.self, Limit: 10e9})
+				}
+			}
+		}
+		r.run(b)
+	}
+}
+
 // 16,384 GPUs: 2,048 nodes of 8 on 8 rails, rings of 64 nodes on each rail. A
 // GPU sends to the next node's GPU of its rail over its own up and down link.
 func BenchmarkRings16384(b *testing.B) {

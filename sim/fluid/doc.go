@@ -39,10 +39,11 @@
 //
 // # What has to be solved again
 //
-// Let the flows and capacities change, and let v be such that (a) every flow
-// that leaves had a level of v or more, and (b) for each link l that has a
-// newcomer or another capacity, with C the lesser of its old and new
-// capacities, filling it does not stop below v: for all k < v,
+// Of the limits and links with key k, taken in some order, say that a link
+// fills at k if it finds a flow to freeze. Let the flows and capacities change, and let v be such
+// that (a) no link that a flow leaves, or whose capacity changes, filled below
+// v, and (b) for each link l that has a newcomer or a lesser capacity C,
+// filling it does not stop below v: for all k < v,
 //
 //	sum of level(f) c(f,l) over old flows with level(f) < k
 //	  + (k+1) x the sum of c(f,l) over all others on l, newcomers too  <=  C.
@@ -50,18 +51,21 @@
 // Fact 3: old flows with a level below v keep it, and the others stay at v or
 // above. By induction over the levels k < v: so far the same old flows froze
 // at the same levels, before and after the change. A link on which nothing
-// changed has the same R and W, so it fills at k in both or neither. A link
-// that a flow left did not fill at k before, or that flow would have frozen
-// there, below v; it has more room now. A link of (b) fills at k neither before
-// nor after: the sum above is at least what either compares with C. So the
-// same old flows freeze at k.
+// changed has the same R and W, so it freezes the same flows at k; those that
+// filled at k are among them. A link of (a) did not fill, so what it would freeze
+// at k is frozen by those, and with less weight or more capacity it would freeze
+// no more now. A link of (b) has a key above k
+// after the change, and had before, as the sum is at least what either compares
+// with C. So the same old flows freeze at k.
 //
 // So it is enough to lift the flows of level v or more, to count the others'
 // consumption as a constant, an exact integer sum, and to go on filling from
 // there: this is the full filling with its first steps skipped, bit for bit.
 // Flows that no chain of lifted flows and their links connects to a change face
 // the same problem as before, so they keep their levels too. The parts so
-// found are independent, and each may use the least v of its own changes.
+// found are independent: to each, a flow that left another part at a level
+// below its own was one with a limit, and it may use the least v of its own
+// changes. A link that never filled and that flows only left causes nothing.
 //
 // The solver finds v for (b) by passes over the link's flows: b = floor(C / sum
 // of all c), then again with the flows known to be below b at their own level,

@@ -88,9 +88,9 @@ func (p *Pool) setDue(id FlowID, f *transfer, at sim.Time) {
 // arm sees to it that an event wakes the pool when the next flow ends.
 func (p *Pool) arm(now sim.Time) {
 	next := p.group
-	if next == never {
+	if next == notArmed {
 		if len(p.due) == 0 {
-			p.armed = never
+			p.armed = notArmed
 			return
 		}
 		next = max(p.due[0].at, now)
@@ -111,12 +111,12 @@ func (p *Pool) Handle(e *sim.Engine, ev sim.Event) {
 		return // of a flow whose rate has changed since
 	}
 	now := e.Now()
-	p.armed = never
+	p.armed = notArmed
 	bound := now
-	if p.group == never {
+	if p.group == notArmed {
 		bound = now.Add(p.Quantum)
 	}
-	p.group = never
+	p.group = notArmed
 	if last := p.collect(bound); last > now {
 		p.group = last
 		p.arm(now)
@@ -136,7 +136,7 @@ func (p *Pool) Handle(e *sim.Engine, ev sim.Event) {
 func (p *Pool) collect(bound sim.Time) sim.Time {
 	// The solver's list is not in use while no rates are being changed.
 	done := p.solver.changed[:0]
-	last := never
+	last := notArmed
 	// They are the top of the heap: a tree that holds its own list of nodes
 	// to visit.
 	if len(p.due) > 0 && p.due[0].at <= bound {

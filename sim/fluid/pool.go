@@ -84,7 +84,7 @@ const (
 	capacityBits = 61  // of the largest capacity in units
 	maxShift     = 62  // so that a byte is a number of units, times a second
 	maxWeight    = 1e6 // of a flow
-	never        = sim.Time(-1)
+	notArmed     = sim.Time(-1)
 )
 
 // NewPool returns a pool on links with the given capacities. A hop of weight w
@@ -109,7 +109,7 @@ func NewPool(e *sim.Engine, capacities []sim.Rate, den int32) (*Pool, error) {
 	_, exp := math.Frexp(float64(largest * float64(den)))
 	p := &Pool{
 		Quantum: sim.Picosecond, e: e, den: den, shift: uint(min(max(0, capacityBits-exp), maxShift)),
-		armed: never, group: never,
+		armed: notArmed, group: notArmed,
 		accounts: make([]account, len(capacities)),
 	}
 	scaled := make([]int64, len(capacities))

@@ -68,10 +68,9 @@ func (s *Solver) solveSeeds() {
 		if lk.n == 1 && s.lone(lk) {
 			continue
 		}
+		sd.v = 0
 		if s.Mode == Suffix {
 			sd.v = s.bound(lk, sd)
-		} else {
-			sd.v = 0
 		}
 		lk.fresh = 0
 		sorted = sorted && (rest == 0 || s.seeds[rest-1].v <= sd.v)
@@ -89,6 +88,12 @@ func (s *Solver) solveSeeds() {
 	for _, sd := range s.seeds[:rest] {
 		if s.links[sd.link].mark < s.stamp {
 			start := len(s.touched)
+			if sd.v == never {
+				// It has not filled and does not, or what came went again.
+				s.links[sd.link].mark = s.stamp
+				s.touched = append(s.touched, sd.link)
+				continue
+			}
 			s.gather(sd.link, sd.v)
 			s.fill(s.touched[start:])
 		}
@@ -115,6 +120,10 @@ func (s *Solver) lone(lk *link) bool {
 		l.mark = s.stamp
 		l.used = k * l.total
 		l.fresh = 0
+		s.fills[hops[i].link] = never
+		if l.cap-l.used < l.total {
+			s.fills[hops[i].link] = k
+		}
 		s.touched = append(s.touched, hops[i].link)
 	}
 	s.settle(id, f, k)
@@ -132,14 +141,14 @@ func (s *Solver) settle(id int32, f *flow, k int64) {
 
 // bound returns a level below which no change on this link shows.
 func (s *Solver) bound(lk *link, sd seed) int64 {
-	v := sd.v
-	if lk.fresh == 0 && sd.old == none {
+	v := int64(never)
+	if sd.left || sd.old != none {
+		v = s.fills[sd.link]
+	}
+	if lk.fresh == 0 && lk.cap >= sd.old {
 		return v
 	}
 	c := lk.cap
-	if sd.old != none {
-		c = min(c, sd.old)
-	}
 	// All flows at the same level, at first; then those known to be lower at
 	// their own. Each pass raises the bound, and each is a valid bound.
 	b := c / lk.total
@@ -175,6 +184,7 @@ func (s *Solver) gather(from int32, v int64) {
 	touched := append(s.touched, from)
 	lifted := s.lifted[:0]
 	s.links[from].mark = stamp
+	s.fills[from] = never
 	for i := first; i < len(touched); i++ {
 		lk := &s.links[touched[i]]
 		for blk, left := lk.head, lk.n; left > 0; blk, left = s.uses.next[blk], left-blockLen {
@@ -198,6 +208,7 @@ func (s *Solver) gather(from int32, v int64) {
 					l.weight += c
 					if l.mark < stamp {
 						l.mark = stamp
+						s.fills[h.link] = never
 						touched = append(touched, h.link)
 					}
 				}
@@ -252,6 +263,7 @@ func (s *Solver) fill(links []int32) {
 				continue
 			}
 			s.keys.pop()
+			before := left
 			for blk, n := lk.head, lk.n; n > 0; blk, n = s.uses.next[blk], n-blockLen {
 				for _, u := range s.uses.at[blk<<blockBits:][:min(n, blockLen)] {
 					if f := &s.flows[u.flow]; f.mark == s.stamp {
@@ -259,6 +271,9 @@ func (s *Solver) fill(links []int32) {
 						left--
 					}
 				}
+			}
+			if left < before {
+				s.fills[id] = level
 			}
 		}
 		for _, l := range s.pending {

@@ -54,6 +54,7 @@ type Solver struct {
 	Mode Mode
 
 	links []link
+	fills []int64 // by link: the level at which it froze a flow, or never
 	flows []flow
 	hops  hopStore
 	uses  useStore
@@ -99,23 +100,26 @@ type flow struct {
 // seed is a link on which something changed.
 type seed struct {
 	link int32
+	left bool  // a flow left it
 	old  int64 // capacity at the last Solve, or none
-	v    int64 // least level of a removed flow, later the least level to solve again
+	v    int64 // the least level that has to be solved again
 }
 
 const (
 	none     = -1
 	unsolved = math.MaxInt64
 	noLimit  = math.MaxInt64
+	never    = math.MaxInt64
 )
 
 // NewSolver returns a solver for links of the given capacities, in units per
 // second, each from 0 to [MaxCapacity].
 func NewSolver(capacities []int64) *Solver {
-	s := &Solver{links: make([]link, len(capacities)), free: none}
+	s := &Solver{links: make([]link, len(capacities)), fills: make([]int64, len(capacities)), free: none}
 	for i, c := range capacities {
 		checkCapacity(LinkID(i), c)
 		s.links[i] = link{cap: c, head: none, tail: none, seed: none}
+		s.fills[i] = never
 	}
 	s.hops.init()
 	s.uses.init()
@@ -160,7 +164,7 @@ func (s *Solver) touch(l int32) *seed {
 	lk := &s.links[l]
 	if lk.seed == none {
 		lk.seed = int32(len(s.seeds))
-		s.seeds = append(s.seeds, seed{link: l, old: none, v: unsolved})
+		s.seeds = append(s.seeds, seed{link: l, old: none})
 	}
 	return &s.seeds[lk.seed]
 }
@@ -242,12 +246,11 @@ func (s *Solver) Remove(id FlowID) {
 		lk := &s.links[h.link]
 		c := w * int64(h.weight)
 		lk.total -= c
-		sd := s.touch(h.link)
-		if f.level == unsolved {
+		if sd := s.touch(h.link); f.level == unsolved {
 			lk.fresh--
 		} else {
 			lk.used -= f.level * c
-			sd.v = min(sd.v, f.level)
+			sd.left = true
 		}
 		if moved, ok := s.uses.remove(lk, h.pos); ok {
 			s.hops.at[moved].pos = h.pos

@@ -145,8 +145,68 @@ func TestSolverEqualsTwin(t *testing.T) {
 				require.LessOrEqual(t, used[l], capacity[l])
 			}
 			require.Equal(t, len(ids), s.Flows())
+			checkStores(t, s)
 		}
 	})
+}
+
+// checkStores holds what the solver keeps twice against each other.
+func checkStores(t require.TestingT, s *Solver) {
+	uses, total := make([]int32, len(s.links)), make([]int64, len(s.links))
+	for id, f := range s.flows {
+		for i := range f.n {
+			h := s.hops.at[f.first+i]
+			require.Equal(t, use{int32(id), f.first + i}, s.uses.at[h.pos], "hop %d of flow %d", i, id)
+			uses[h.link]++
+			total[h.link] += int64(f.weight) * int64(h.weight)
+		}
+	}
+	for l, lk := range s.links {
+		require.Equal(t, uses[l], lk.n, "uses of link %d", l)
+		require.Equal(t, total[l], lk.total, "weight of link %d", l)
+		require.Zero(t, lk.weight+lk.pend+int64(lk.fresh), "link %d is left in a solve", l)
+		if lk.n > 0 {
+			b := lk.head
+			for range (lk.n - 1) / blockLen {
+				require.Equal(t, b, s.uses.prev[s.uses.next[b]])
+				b = s.uses.next[b]
+			}
+			require.Equal(t, lk.tail, b, "last block of link %d", l)
+		}
+	}
+}
+
+// Duplicates among many hops merge, and their block shrinks.
+func TestSolverMergesHops(t *testing.T) {
+	s := NewSolver([]int64{1000, 1000, 2000})
+	long := make([]Hop, 100)
+	for i := range long {
+		long[i] = Hop{LinkID(i % 3), 1}
+	}
+	a := s.Add(long, 1, 0)
+	b := s.Add(hops(2), 1, 0)
+	s.Solve()
+	checkStores(t, s)
+	require.EqualValues(t, 1000/34, s.Rate(a), "34 times on link 0")
+	require.EqualValues(t, 2000-33*29, s.Rate(b))
+	s.Remove(a)
+	require.Equal(t, []FlowID{b}, s.Solve())
+	checkStores(t, s)
+	require.Equal(t, a, s.Add(long, 1, 0), "a number is given out again")
+}
+
+// Marks stay right when their counter wraps.
+func TestSolverStampWraps(t *testing.T) {
+	s := NewSolver([]int64{1000, 1000})
+	a, b := s.Add(hops(0), 1, 0), s.Add(hops(0, 1), 1, 0)
+	s.Solve()
+	s.stamp = 1<<32 - 2
+	for i := range s.flows {
+		s.flows[i].mark = s.stamp + 1
+	}
+	s.Remove(b)
+	require.Equal(t, []FlowID{a}, s.Solve())
+	require.EqualValues(t, 1000, s.Rate(a))
 }
 
 // churn makes random arrivals and departures, some at the same instant, on two
@@ -184,6 +244,9 @@ func churn(t *testing.T, a, b *Solver, links, events int, local bool) {
 		}
 		a.Solve()
 		b.Solve()
+		if n%64 == 0 {
+			checkStores(t, a)
+		}
 		for _, id := range ids {
 			if a.Rate(id) != b.Rate(id) {
 				require.Equal(t, a.Rate(id), b.Rate(id), "flow %d after %d changes", id, n)
@@ -202,7 +265,7 @@ func TestSolverModesAgree(t *testing.T) {
 	if testing.Short() {
 		events = 4_000
 	}
-	const links = 64
+	const links = 24
 	capacity := make([]int64, links)
 	for l := range capacity {
 		capacity[l] = int64(1+l%5) << 58
