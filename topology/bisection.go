@@ -23,6 +23,9 @@ func (g *Graph) MaxFlow(sources, sinks []NodeID) sim.Rate {
 	f := &maxFlow{next: make([][]int32, n+2), level: make([]int32, n+2), at: make([]int32, n+2)}
 	var all sim.Rate
 	for _, l := range g.Links {
+		if l.Down {
+			continue
+		}
 		f.arc(int32(l.From), int32(l.To), l.Rate)
 		all += l.Rate
 	}

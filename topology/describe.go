@@ -14,11 +14,14 @@ func (k NodeKind) String() string {
 // NodeKinds is the number of kinds of nodes.
 const NodeKinds = int(Switch) + 1
 
-// Count returns the number of nodes of each kind, indexed by [NodeKind].
+// Count returns the number of nodes of each kind that are in service, indexed
+// by [NodeKind].
 func (g *Graph) Count() [NodeKinds]int {
 	var n [NodeKinds]int
 	for _, node := range g.Nodes {
-		n[node.Kind]++
+		if !node.Down {
+			n[node.Kind]++
+		}
 	}
 	return n
 }
@@ -93,13 +96,16 @@ type ClassTotal struct {
 	Rate  sim.Rate // their sum, per direction
 }
 
-// ByClass adds up the links by class, in the order of the classes.
+// ByClass adds up the links in service by class, in the order of the classes.
 func (g *Graph) ByClass() []ClassTotal {
 	totals := make([]ClassTotal, len(g.Classes))
 	for i := range totals {
 		totals[i].Class = ClassID(i)
 	}
 	for _, l := range g.Links {
+		if l.Down {
+			continue
+		}
 		t := &totals[l.Class]
 		if g.lanes(l) {
 			t.Links++
@@ -115,11 +121,11 @@ func (g *Graph) ByClass() []ClassTotal {
 	return totals
 }
 
-// Egress returns the sum of the rates of the links that leave a node for
-// nodes of the given kinds, and their number (their widths added up).
+// Egress returns the sum of the rates of the links in service that leave a
+// node for nodes of the given kinds, and their number (their widths added up).
 func (g *Graph) Egress(n NodeID, kinds ...NodeKind) (rate sim.Rate, width int) {
 	for _, l := range g.Links {
-		if l.From != n {
+		if l.From != n || l.Down {
 			continue
 		}
 		for _, k := range kinds {

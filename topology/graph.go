@@ -31,6 +31,7 @@ type Node struct {
 	Name string // unique in the graph, e.g. "n0.gpu3", "n0.nvswitch1", "leaf2"
 	Host int32  // index of the server, or -1 for what belongs to none
 	Unit int32  // index among the nodes of its kind on its host (GPU 3, plane 1)
+	Down bool   // out of service: nothing begins, ends or passes here
 }
 
 // Link is one direction of a wire.
@@ -40,6 +41,11 @@ type Link struct {
 	Latency  sim.Time // from the first bit in to the first bit out, the far node's traversal included
 	Class    ClassID
 	Width    int32 // parallel physical links (or lanes) that this link stands for
+
+	// Down is a link out of service. It keeps its place, so that numbers stay
+	// what they were, and its Rate and Width, which say what is missing; but no
+	// route takes it, and sums and cuts leave it out.
+	Down bool
 }
 
 // ClassID is the index of a link class in [Graph.Classes].

@@ -16,9 +16,10 @@ import (
 //     without a link back;
 //   - a trunk without members, whose members and shares differ in number,
 //     with a share below one, or whose members do not belong together: they
-//     must share the node at one end, or else all run between network
-//     switches (a layer of a Clos network that is sprayed as one);
-//   - a graph in pieces, with a few names from each.
+//     must share the node at one end, or else all run between switches of the
+//     network, or between NVSwitches (a layer that is sprayed as one);
+//   - a graph in pieces, with a few names from each; what is out of service
+//     does not count.
 func (g *Graph) Validate() error {
 	var errs []error
 	add := func(format string, args ...any) {
@@ -91,7 +92,7 @@ func (g *Graph) checkTrunks(add report) {
 			add("trunk %d has %d links and %d shares, must be as many", i, len(t.Links), len(t.Shares))
 			continue
 		}
-		sameFrom, sameTo, network, sound := true, true, true, true
+		sameFrom, sameTo, layer, sound := true, true, true, true
 		for j, id := range t.Links {
 			if t.Shares[j] < 1 {
 				add("trunk %d: share %d of member %d, must be at least 1", i, t.Shares[j], j)
@@ -104,9 +105,9 @@ func (g *Graph) checkTrunks(add report) {
 			l, first := g.Links[id], g.Links[t.Links[0]]
 			sameFrom = sameFrom && l.From == first.From
 			sameTo = sameTo && l.To == first.To
-			network = network && g.isSwitch(l.From) && g.isSwitch(l.To)
+			layer = layer && g.isLayer(l)
 		}
-		if sound && !sameFrom && !sameTo && !network {
+		if sound && !sameFrom && !sameTo && !layer {
 			add("trunk %d: its links share neither the node they leave nor the node they reach (first: %s, last: %s)",
 				i, g.linkEnds(g.Links[t.Links[0]]), g.linkEnds(g.Links[t.Links[len(t.Links)-1]]))
 		}
@@ -150,12 +151,18 @@ func (g *Graph) checkPieces(add report) {
 		return n
 	}
 	for _, l := range g.Links {
+		if l.Down {
+			continue
+		}
 		a, b := find(l.From), find(l.To)
 		root[max(a, b)] = min(a, b)
 	}
 	var pieces [][]NodeID
 	index := make(map[NodeID]int)
-	for i := range g.Nodes {
+	for i, n := range g.Nodes {
+		if n.Down {
+			continue
+		}
 		r := find(NodeID(i))
 		k, ok := index[r]
 		if !ok {
@@ -199,7 +206,14 @@ func (g *Graph) someNames(ids []NodeID) string {
 
 func (g *Graph) has(n NodeID) bool { return n >= 0 && int(n) < len(g.Nodes) }
 
-func (g *Graph) isSwitch(n NodeID) bool { return g.has(n) && g.Nodes[n].Kind == Switch }
+// isLayer reports whether a link runs between two switches of one kind.
+func (g *Graph) isLayer(l Link) bool {
+	if !g.has(l.From) || !g.has(l.To) {
+		return false
+	}
+	k := g.Nodes[l.From].Kind
+	return (k == Switch || k == NVSwitch) && g.Nodes[l.To].Kind == k
+}
 
 func (g *Graph) linkEnds(l Link) string {
 	name := func(n NodeID) string {
