@@ -3,7 +3,6 @@ package chakra
 import (
 	"bytes"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -62,27 +61,4 @@ func BenchmarkImport(b *testing.B) {
 		n += len(p.Classes[0].Ops)
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "nodes/s")
-}
-
-// TestTimeIsLinear holds the cost of a node of a large trace against that of a
-// small one, with a wide margin for the machine.
-func TestTimeIsLinear(t *testing.T) {
-	if testing.Short() {
-		t.Skip("times a large trace")
-	}
-	cost := func(nodes int) float64 {
-		data := large(nodes)
-		best := time.Duration(1 << 62)
-		for range 3 {
-			start := time.Now()
-			tr, err := Decode(bytes.NewReader(data), "large.0.et", 0)
-			require.NoError(t, err)
-			_, _, err = Import(&Set{Name: "large", Traces: []*Trace{tr}}, Options{World: 8})
-			require.NoError(t, err)
-			best = min(best, time.Since(start))
-		}
-		return best.Seconds() / float64(nodes)
-	}
-	small, big := cost(4_000), cost(128_000)
-	require.Less(t, big, 8*small, "seconds per node of 128,000 nodes against 4,000")
 }

@@ -90,7 +90,7 @@ func (b *builder) group(n *Node) (int32, error) {
 		if !ok {
 			if len(b.groupOf) == 0 {
 				return 0, b.fault(n, fmt.Sprintf("group %q, but there is no group file and the trace records no groups", n.PGName),
-					`the members of the group`, `give GroupFile, a JSON file {"`+id+`": [ranks]}`)
+					`the members of the group`, `give groups, a JSON file {"`+id+`": [ranks]}`)
 			}
 			return 0, b.fault(n, fmt.Sprintf("group %q, which is not among the %d known", n.PGName, len(b.groupOf)), "one of "+b.someGroups(), "")
 		}
@@ -141,7 +141,7 @@ func (b *builder) dims(n *Node) (int32, error) {
 			read = fmt.Sprintf("involved_dim %v for dimensions %v", n.InvolvedDim, dims)
 		}
 		return 0, b.fault(n, read, "the sizes of the dimensions of the topology",
-			fmt.Sprintf("give Dims, %d numbers, the fastest first, whose product is the world (%d)", len(n.InvolvedDim), im.world))
+			fmt.Sprintf("give dims, %d numbers, the fastest first, whose product is the world (%d)", len(n.InvolvedDim), im.world))
 	}
 	key := "\x00dims" + fmt.Sprint(n.InvolvedDim)
 	if g, ok := b.groupOf[key]; ok {

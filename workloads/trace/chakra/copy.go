@@ -25,7 +25,7 @@ func (im *importer) copyMissing() error {
 	}
 	what := fmt.Sprintf("traces of %d of %d ranks (the world: %s); missing: ranks %s", have, im.world, im.worldFrom, spans(missing))
 	if im.opt.NoReplicate {
-		return importError(im.set.Name, what, "one trace a rank", "allow copies (NoReplicate unset), or give a smaller World")
+		return importError(im.set.Name, what, "one trace a rank", "let replicate be true, or give a smaller world")
 	}
 	for _, r := range im.ranks {
 		if r.p2p > 0 {

@@ -29,7 +29,7 @@ func Import(s *Set, opt Options) (*workloads.Program, *Report, error) {
 			im.warn.add("%s", t.Truncated)
 		}
 		if t.SchemaAttr == stage && opt.BytesPerElement == 0 {
-			im.warn.add("STAGE counts one byte an element unless made with mixed precision: sizes are taken as bytes; give BytesPerElement (2 for bf16) if they are elements")
+			im.warn.add("STAGE counts one byte an element unless made with mixed precision: sizes are taken as bytes; give bytes_per_element (2 for bf16) if they are elements")
 		}
 		r, err := im.rank(t)
 		if err != nil {
@@ -43,7 +43,7 @@ func Import(s *Set, opt Options) (*workloads.Program, *Report, error) {
 	if im.alone > 0 {
 		hint := ""
 		if im.world == 1 {
-			hint = ": the world is one rank, from " + im.worldFrom + "; give World if the job had more"
+			hint = ": the world is one rank, from " + im.worldFrom + "; give world if the job had more"
 		}
 		im.warn.add("%d collectives (%d bytes) are in a group of one rank and move nothing%s", im.alone, im.aloneBytes, hint)
 	}
@@ -171,11 +171,11 @@ func (im *importer) findWorld() error {
 			return importError(im.set.Name, fmt.Sprintf("a world of %d ranks, but %s", im.opt.World, best.what),
 				fmt.Sprintf("at least %d ranks", best.world), "")
 		}
-		im.world, im.worldFrom = im.opt.World, "the option World"
+		im.world, im.worldFrom = im.opt.World, "the option world"
 		return nil
 	}
 	if best.world > maxWorld {
-		return importError(im.set.Name, fmt.Sprintf("%d ranks (%s)", best.world, best.what), fmt.Sprintf("at most %d", maxWorld), "give World")
+		return importError(im.set.Name, fmt.Sprintf("%d ranks (%s)", best.world, best.what), fmt.Sprintf("at most %d", maxWorld), "give world")
 	}
 	if len(im.opt.Dims) > 0 && best.world != product {
 		return importError(im.set.Name, fmt.Sprintf("dimensions %v, which are %d ranks, but %s", im.opt.Dims, product, best.what),

@@ -46,7 +46,7 @@ func TestSampleFoldersImport(t *testing.T) {
 		{"microbench/all_to_all_8npus_1MB", Options{}, 8, 1, 1, []string{"world"}, []collective{{"world", workloads.AllToAll, 1, sim.MiB}}, ""},
 		{"microbench/reduce_scatter_4npus_1MB", Options{}, 4, 1, 1, []string{"world"}, []collective{{"world", workloads.ReduceScatter, 1, sim.MiB}}, ""},
 		// 3643 COMP and 21 COMM_COLL, of which 2434 and 14 run on the host.
-		{"pytorch_converter_resnet_2gpu", Options{}, 1, 1, 1216, []string{"world"}, nil, "give World"},
+		{"pytorch_converter_resnet_2gpu", Options{}, 1, 1, 1216, []string{"world"}, nil, "give world"},
 		{"pytorch_converter_resnet_2gpu", Options{World: 2}, 2, 1, 1216, []string{"world"},
 			[]collective{{"world", workloads.AllReduce, 5, 102228128}, {"world", workloads.Broadcast, 2, 212904}}, "copies of ranks 0"},
 		{"stage_llama_dp2_tp2_pp2", Options{}, 8, 2, 96, []string{"pg 5,6,7,8", "pg 1,2,3,4"},

@@ -69,7 +69,7 @@ func Read(fsys fs.FS, name string, opt Options) (*Set, error) {
 	if len(s.Traces) > 1 && s.Traces[0].Rank != 0 && opt.World == 0 {
 		first, last := s.Traces[0], s.Traces[len(s.Traces)-1]
 		return nil, importError(dir, fmt.Sprintf("no file of rank 0: the files are of ranks %d (%s) to %d", first.Rank, path.Base(first.File), last.Rank),
-			"ranks from 0", "give World if the file of rank 0 is missing on purpose, else number the files from 0")
+			"ranks from 0", "give world if the file of rank 0 is missing on purpose, else number the files from 0")
 	}
 	if opt.GroupFile != "" {
 		s.GroupFile = path.Clean(opt.GroupFile)
@@ -148,7 +148,7 @@ func (s *Set) list(fsys fs.FS, dir, only string, opt Options) ([]string, error) 
 		case len(groups) == 1:
 			s.GroupFile = groups[0]
 		case len(groups) > 1 && only == "":
-			return nil, importError(dir, "several group files: "+strings.Join(groups, ", "), "one", "give GroupFile")
+			return nil, importError(dir, "several group files: "+strings.Join(groups, ", "), "one", "give groups")
 		}
 	}
 	return traces, nil
