@@ -26,7 +26,7 @@ func (p *Pool) book(now sim.Time) bool {
 		a.carried = a.carried.plus(product(a.used, int64(now-a.since)))
 		a.used, a.since = lk.used, now
 		if lk.used > lk.cap || lk.used < 0 {
-			p.e.Fail(fmt.Errorf("share capacity: link %d: %d units are used of %d", l, lk.used, lk.cap))
+			p.e.Fail(linkError(sharing, LinkID(l), "%d units are used of %d", lk.used, lk.cap))
 			return false
 		}
 	}
@@ -132,8 +132,8 @@ func (p *Pool) Check() error {
 		}
 		if got := p.upToNow(LinkID(l)); got != sent {
 			scale := p.Unit() / float64(sim.Second) / float64(p.den)
-			return fmt.Errorf("check conservation: link %d carried %v bytes and its flows sent %v, %v apart",
-				l, got.float()*scale, sent.float()*scale, got.minus(sent).float()*scale)
+			return linkError("check conservation", LinkID(l), "it carried %v bytes and its flows sent %v, %v apart",
+				got.float()*scale, sent.float()*scale, got.minus(sent).float()*scale)
 		}
 	}
 	return nil

@@ -80,6 +80,25 @@ func TestPoolAllToAllEqual(t *testing.T) {
 	}
 }
 
+// All-to-all of 1,024 ranks, 2^28 bytes a rank at 429.5e9 B/s: a share of 1/1023
+// is still exact enough for the picosecond.
+func TestPoolAllToAll1024(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million flows")
+	}
+	const n = 1024
+	l := newLoop(t, equalLinks(2*n, 429.5e9))
+	l.p.Reserve(n*(n-1), 2*n*(n-1))
+	var last sim.Time
+	ended := 0
+	l.next = func() { ended++; last = l.e.Now() }
+	l.allToAll(n, func(int, int) sim.Bytes { return 1 << 18 })
+	l.run(t)
+	require.Equal(t, n*(n-1), ended)
+	require.Equal(t, sim.TransferTime((n-1)<<18, 429.5e9), last)
+	require.NoError(t, l.p.Check())
+}
+
 // A flow that shares with nobody takes what sim.TransferTime says.
 func TestPoolLoneFlowIsTransferTime(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -85,38 +85,46 @@ func (p *Pool) setDue(id FlowID, f *transfer, at sim.Time) {
 	}
 }
 
-// arm sees to it that an event wakes the pool when the next flow ends.
+// arm sees to it that an event wakes the pool when the next flow ends, or
+// earlier: an event that comes too soon arms the next. The times of events under
+// way are a stack with the earliest on top, since only an earlier one is added.
 func (p *Pool) arm(now sim.Time) {
 	next := p.group
-	if next == notArmed {
+	if next == notGrouped {
 		if len(p.due) == 0 {
-			p.armed = notArmed
 			return
 		}
 		next = max(p.due[0].at, now)
 	}
-	if next != p.armed {
-		p.armed = next
+	if k := len(p.wakes); k == 0 || next < p.wakes[k-1] {
+		p.wakes = append(p.wakes, next)
 		p.e.Schedule(next, p.target, kindDue, 0)
 	}
 }
 
 // Handle is called by the engine when flows end.
 func (p *Pool) Handle(e *sim.Engine, ev sim.Event) {
+	now := e.Now()
 	if ev.Kind == kindBatch {
-		p.tellBatch(int32(ev.Arg), e.Now())
+		p.tellBatch(int32(ev.Arg), now)
 		return
 	}
-	if ev.At != p.armed {
-		return // of a flow whose rate has changed since
-	}
-	now := e.Now()
-	p.armed = notArmed
-	bound := now
-	if p.group == notArmed {
+	p.wakes = p.wakes[:len(p.wakes)-1]
+	var bound sim.Time
+	switch {
+	case p.group != notGrouped:
+		bound = now
+		if now < p.group {
+			p.arm(now)
+			return
+		}
+	case len(p.due) == 0 || p.due[0].at > now:
+		p.arm(now) // rates have fallen since
+		return
+	default:
 		bound = now.Add(p.Quantum)
 	}
-	p.group = notArmed
+	p.group = notGrouped
 	if last := p.collect(bound); last > now {
 		p.group = last
 		p.arm(now)
@@ -136,7 +144,7 @@ func (p *Pool) Handle(e *sim.Engine, ev sim.Event) {
 func (p *Pool) collect(bound sim.Time) sim.Time {
 	// The solver's list is not in use while no rates are being changed.
 	done := p.solver.changed[:0]
-	last := notArmed
+	last := sim.Time(-1)
 	// They are the top of the heap: a tree that holds its own list of nodes
 	// to visit.
 	if len(p.due) > 0 && p.due[0].at <= bound {

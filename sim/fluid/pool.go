@@ -23,7 +23,7 @@ import (
 // told so: the engine may deliver an event of the pool later than that, for an
 // end that came sooner than first thought, and its clock goes on to there.
 // Faults of the input and of the
-// arithmetic stop the engine ([sim.Engine.Fail]); they name links by number.
+// arithmetic stop the engine ([sim.Engine.Fail]); one of a link is a [LinkError].
 type Pool struct {
 	// Quantum merges completions that are close: when a flow ends, those that
 	// would end within Quantum after it wait for each other, end with the last
@@ -39,9 +39,9 @@ type Pool struct {
 
 	flows []transfer // by FlowID
 	due   dueHeap
-	stale bool // due is not a heap just now
-	armed sim.Time
-	group sim.Time // when completions that wait for each other end
+	stale bool       // due is not a heap just now
+	wakes []sim.Time // of events under way
+	group sim.Time   // when completions that wait for each other end
 	done  []FlowID
 	dirty bool
 
@@ -84,7 +84,10 @@ const (
 	capacityBits = 61  // of the largest capacity in units
 	maxShift     = 62  // so that a byte is a number of units, times a second
 	maxWeight    = 1e6 // of a flow
-	notArmed     = sim.Time(-1)
+	notGrouped   = sim.Time(-1)
+
+	making  = "make fluid pool"
+	sharing = "share capacity"
 )
 
 // NewPool returns a pool on links with the given capacities. A hop of weight w
@@ -96,27 +99,27 @@ const (
 // a thousand flows of hop weight den=1 on the largest link, 4e-16.
 func NewPool(e *sim.Engine, capacities []sim.Rate, den int32) (*Pool, error) {
 	if den < 1 {
-		return nil, fmt.Errorf("make fluid pool: hop weight denominator %d, want 1 or more", den)
+		return nil, fmt.Errorf(making+": hop weight denominator %d, want 1 or more", den)
 	}
 	largest := 0.0
 	for l, c := range capacities {
 		// Not greater than 0 includes NaN.
 		if !(c > 0) || math.IsInf(float64(c), 0) {
-			return nil, fmt.Errorf("make fluid pool: link %d: capacity %v B/s, want a finite rate above 0", l, float64(c))
+			return nil, linkError(making, LinkID(l), "capacity %v B/s, want a finite rate above 0", float64(c))
 		}
 		largest = max(largest, float64(c))
 	}
 	_, exp := math.Frexp(float64(largest * float64(den)))
 	p := &Pool{
 		Quantum: sim.Picosecond, e: e, den: den, shift: uint(min(max(0, capacityBits-exp), maxShift)),
-		armed: notArmed, group: notArmed,
+		group:    notGrouped,
 		accounts: make([]account, len(capacities)),
 	}
 	scaled := make([]int64, len(capacities))
 	for l, c := range capacities {
 		var err error
 		if scaled[l], err = p.scale(c, den); err != nil {
-			return nil, fmt.Errorf("make fluid pool: link %d: %w", l, err)
+			return nil, linkError(making, LinkID(l), "%v", err)
 		}
 	}
 	p.solver = NewSolver(scaled)
@@ -163,7 +166,7 @@ func (p *Pool) SetCapacity(l LinkID, r sim.Rate) error {
 	}
 	c, err := p.scale(r, p.den)
 	if err != nil {
-		return fmt.Errorf("set capacity: link %d: %w", l, err)
+		return linkError("set capacity", l, "%v", err)
 	}
 	p.solver.SetCapacity(l, c)
 	p.dirty = true
@@ -333,16 +336,19 @@ func (f *transfer) ends(now sim.Time, level int64) sim.Time {
 func (p *Pool) starved(id FlowID) {
 	l, _ := p.solver.tightest(id)
 	if l == none {
-		p.e.Fail(fmt.Errorf("share capacity: flow %d: its limit is less than the unit of %v B/s", id, p.Unit()))
+		p.e.Fail(fmt.Errorf(sharing+": flow %d: its limit is less than the unit of %v B/s", id, p.Unit()))
 		return
 	}
 	lk := &p.solver.links[l]
-	p.e.Fail(fmt.Errorf("share capacity: flow %d gets no rate: link %d has a capacity of %d units for a weight of %d",
-		id, l, lk.cap, lk.total))
+	p.e.Fail(linkError(sharing, l, "flow %d gets no rate: a capacity of %d units for a weight of %d", id, lk.cap, lk.total))
 }
 
 func (p *Pool) endless(id FlowID) {
+	const text = "flow %d at %v B/s would end after the end of simulated time"
 	l, _ := p.solver.tightest(id)
-	p.e.Fail(fmt.Errorf("share capacity: flow %d at %v B/s would end after the end of simulated time; its tightest link is %d",
-		id, float64(p.Rate(id)), l))
+	if l == none {
+		p.e.Fail(fmt.Errorf(sharing+": "+text, id, float64(p.Rate(id))))
+		return
+	}
+	p.e.Fail(linkError(sharing, l, text, id, float64(p.Rate(id))))
 }
