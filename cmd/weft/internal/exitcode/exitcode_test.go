@@ -12,6 +12,7 @@ import (
 	"github.com/weft-sim/weft/configs/strict"
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/workloads"
+	"github.com/weft-sim/weft/workloads/replay"
 	"github.com/weft-sim/weft/workloads/trace/chakra"
 )
 
@@ -28,6 +29,8 @@ func TestOf(t *testing.T) {
 		{"all errors of a file", strict.Errors{{}, {}}, Config},
 		{"a name that the catalogue lacks", &catalog.UnknownError{}, Config},
 		{"a program that contradicts itself", &workloads.InvalidError{}, Config},
+		{"more ranks than GPUs", &replay.SizeError{}, Config},
+		{"a law that the simulator broke", &replay.LawError{Err: errors.New("x")}, Internal},
 		{"a trace that is none", &chakra.Error{}, Input},
 		{"a send without its receive", &workloads.UnmatchedError{}, Deadlock},
 		{"everybody waits", &sim.DeadlockError{}, Deadlock},

@@ -8,6 +8,7 @@ import (
 	"github.com/weft-sim/weft/configs/strict"
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/workloads"
+	"github.com/weft-sim/weft/workloads/replay"
 	"github.com/weft-sim/weft/workloads/trace/chakra"
 )
 
@@ -25,7 +26,8 @@ func Of(err error) Code {
 		return Deadlock
 	case is[*chakra.Error](err):
 		return Input
-	case is[*strict.Error](err), is[strict.Errors](err), is[*catalog.UnknownError](err), is[*workloads.InvalidError](err), is[*sim.UnitError](err):
+	case is[*strict.Error](err), is[strict.Errors](err), is[*catalog.UnknownError](err), is[*workloads.InvalidError](err),
+		is[*replay.SizeError](err), is[*sim.UnitError](err):
 		return Config
 	case errors.Is(err, context.Canceled):
 		return Interrupted

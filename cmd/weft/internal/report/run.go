@@ -226,9 +226,16 @@ func cautions(b *strings.Builder, t *term.Terminal, warnings []string) {
 // isAssumption reports whether a warning only says that a figure is assumed.
 func isAssumption(warning string) bool { return strings.HasPrefix(warning, "assumed: ") }
 
-// AllWarnings returns the warnings of loading, then those of the result.
+// AllWarnings returns the warnings of loading, then those of the result that
+// are not among them.
 func (r *Run) AllWarnings() []string {
-	return append(r.Warnings[:len(r.Warnings):len(r.Warnings)], r.Result.Warnings...)
+	all := slices.Clone(r.Warnings)
+	for _, w := range r.Result.Warnings {
+		if !slices.Contains(all, w) {
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
 func ratio(a, b sim.Time) float64 {
