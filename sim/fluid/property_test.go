@@ -1,6 +1,7 @@
 package fluid
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,6 +15,14 @@ type load struct {
 	den      int32
 	capacity []sim.Rate
 	flows    []loadFlow
+	changes  []change
+}
+
+// change is another capacity for a link.
+type change struct {
+	at   sim.Time
+	link LinkID
+	to   sim.Rate
 }
 
 type loadFlow struct {
@@ -43,6 +52,13 @@ func drawLoad(t *rapid.T) load {
 		}
 		l.flows = append(l.flows, f)
 	}
+	for range rapid.IntRange(0, 3).Draw(t, "changes") {
+		l.changes = append(l.changes, change{
+			sim.Time(rapid.Int64Range(0, 20).Draw(t, "at")) * 10 * sim.Microsecond,
+			LinkID(rapid.IntRange(0, len(l.capacity)-1).Draw(t, "changed link")),
+			min(sim.Rate(rapid.SampledFrom([]int64{1, 10, 50, 400}).Draw(t, "to"))*sim.GBps, slices.Max(l.capacity)),
+		})
+	}
 	return l
 }
 
@@ -54,6 +70,9 @@ func (l load) run(t tester, order []int, also func(*rig)) (*rig, []sim.Time) {
 		f := l.flows[i]
 		f.o.Target, f.o.Kind, f.o.Arg = r.self, kindEnd, int64(i)
 		r.at(f.start, func() { r.p.Start(f.hops, f.bytes, f.o) })
+	}
+	for _, c := range l.changes {
+		r.at(c.at, func() { require.NoError(t, r.p.SetCapacity(c.link, c.to)) })
 	}
 	if also != nil {
 		also(r)
@@ -86,11 +105,15 @@ func TestPoolConserves(t *testing.T) {
 			}
 		})
 		want := make([]float64, len(l.capacity))
+		most := slices.Clone(l.capacity)
+		for _, c := range l.changes {
+			most[c.link] = max(most[c.link], c.to)
+		}
 		for i, f := range l.flows {
 			least := f.start
 			for _, h := range f.hops {
 				want[h.Link] += float64(f.bytes) * float64(h.Weight) / float64(l.den)
-				alone := sim.TransferTime(f.bytes*sim.Bytes(h.Weight), l.capacity[h.Link]*sim.Rate(l.den))
+				alone := sim.TransferTime(f.bytes*sim.Bytes(h.Weight), most[h.Link]*sim.Rate(l.den))
 				least = max(least, f.start+alone)
 			}
 			require.GreaterOrEqual(t, ends[i], least+f.o.Latency, "flow %d %+v", i, f)
@@ -130,6 +153,10 @@ func TestPoolDoubling(t *testing.T) {
 			l.flows[i].start /= 2
 			l.flows[i].o.Limit *= 2
 		}
+		for i := range l.changes {
+			l.changes[i].at /= 2
+			l.changes[i].to *= 2
+		}
 		_, fast := l.run(t, identity(len(l.flows)), nil)
 		for i := range slow {
 			require.InDelta(t, int64(slow[i]), int64(2*fast[i]), float64(8*len(l.flows)), "flow %d", i)
@@ -163,6 +190,11 @@ func TestPoolCollapsedIsExpanded(t *testing.T) {
 		for _, c := range l.capacity {
 			for range n {
 				big.capacity = append(big.capacity, c)
+			}
+		}
+		for _, c := range l.changes {
+			for i := range n {
+				big.changes = append(big.changes, change{c.at, LinkID(int(c.link)*n + i), c.to})
 			}
 		}
 		for _, f := range l.flows {
