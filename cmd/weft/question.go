@@ -145,7 +145,7 @@ func (o *overrides) ofTrace(name string) (*question, error) {
 		return nil, fmt.Errorf("read trace %s: %w", name, err)
 	}
 	text := fmt.Sprintf("name: %q\nsystem: %s\nworkload: {kind: trace, path: %q}\n",
-		filepath.Base(path), standardSystem, filepath.ToSlash(path))
+		filepath.Base(path), standardSystem, filepath.ToSlash(name))
 	parse := func(text string) (*configs.Scenario, error) {
 		return configs.Parse("scenario of "+name, []byte(text), ".", o.settings(), environ())
 	}

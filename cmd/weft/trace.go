@@ -65,6 +65,9 @@ func readTrace(name, groups string, opt chakra.Options) (*report.Trace, error) {
 	t := &report.Trace{Name: set.Name, Skipped: set.Skipped, Version: version}
 	for _, tr := range set.Traces {
 		t.Files = append(t.Files, chakra.FileReport{File: tr.File, Rank: tr.Rank, Summary: tr.Summary()})
+		if tr.Truncated != nil {
+			t.Cut = append(t.Cut, tr.Truncated.Error())
+		}
 	}
 	t.Program, t.Import, t.Problem = chakra.Import(set, opt)
 	return t, nil

@@ -22,7 +22,18 @@ type Trace struct {
 	Program *workloads.Program
 	Import  *chakra.Report
 	Problem error
+	// Cut says which files end inside a record. An import repeats it in its
+	// warnings.
+	Cut     []string
 	Version string
+}
+
+// warnings returns what a reader of the page must know.
+func (t *Trace) warnings() []string {
+	if t.Import != nil {
+		return t.Import.Warnings
+	}
+	return t.Cut
 }
 
 // alike is a run of files with equal contents, as far as a summary tells.
@@ -106,9 +117,7 @@ func (t *Trace) Text(w io.Writer, tm *term.Terminal) error {
 		}
 		b.WriteString(tb.String())
 	}
-	if t.Import != nil {
-		cautions(&b, tm, t.Import.Warnings)
-	}
+	cautions(&b, tm, t.warnings())
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -93,7 +93,7 @@ func (t *Trace) JSON(w io.Writer) error {
 		Trace: t.Name, Format: "chakra", Version: t.Version,
 		Files: []traceFileDocument{}, Groups: []commDocument{}, Communication: []useDocument{},
 		Kept: []fateDocument{}, Dropped: []fateDocument{}, Repaired: []fateDocument{}, Copies: []copyDocument{},
-		Ignored: []countDocument{}, Skipped: []skippedDocument{}, Warnings: []string{},
+		Ignored: []countDocument{}, Skipped: []skippedDocument{}, Warnings: append([]string{}, t.warnings()...),
 	}
 	if t.Problem != nil {
 		doc.Problem = t.Problem.Error()
@@ -119,7 +119,6 @@ func (t *Trace) JSON(w io.Writer) error {
 			doc.Copies = append(doc.Copies, copyDocument(c))
 		}
 		doc.Ignored = countsOf(r.Ignored)
-		doc.Warnings = append(doc.Warnings, r.Warnings...)
 	}
 	return WriteJSON(w, doc)
 }
