@@ -138,7 +138,8 @@ func TestPoolOrderIsNothing(t *testing.T) {
 }
 
 // Twice the capacity and half the start times halve every end, up to the
-// rounding of each instant to whole picoseconds.
+// rounding of each instant to whole picoseconds, which slower flows see times the
+// ratio of the rates: at most 10 ns here, where ends are at tens of microseconds.
 func TestPoolDoubling(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := drawLoad(t)
@@ -159,7 +160,7 @@ func TestPoolDoubling(t *testing.T) {
 		}
 		_, fast := l.run(t, identity(len(l.flows)), nil)
 		for i := range slow {
-			require.InDelta(t, int64(slow[i]), int64(2*fast[i]), float64(8*len(l.flows)), "flow %d", i)
+			require.InDelta(t, int64(slow[i]), int64(2*fast[i]), float64(500*len(l.flows)), "flow %d", i)
 		}
 	})
 }
