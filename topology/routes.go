@@ -123,3 +123,20 @@ func AppendHop(hops []Hop, h Hop) []Hop {
 	}
 	return append(hops, h)
 }
+
+// Reduce cuts a path's shares by what they have in common with its Den.
+func (p *Path) Reduce() {
+	d := p.Den
+	for _, h := range p.Hops {
+		for s := h.Share; s != 0; {
+			d, s = s, d%s
+		}
+	}
+	if d <= 1 {
+		return
+	}
+	p.Den /= d
+	for i := range p.Hops {
+		p.Hops[i].Share /= d
+	}
+}

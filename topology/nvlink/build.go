@@ -1,79 +1,34 @@
 package nvlink
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/topology"
 )
 
-// Validate returns all that is wrong with the spec for a domain of that many
-// GPUs, or nil.
-func (s *Spec) Validate(gpus int) error {
-	var errs []error
-	add := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf("nvlink: "+format, args...))
-	}
-	switch {
-	case len(s.Planes) == 0 && len(s.Edges) == 0:
-		add("neither planes nor edges; give the links of each GPU to each switch, e.g. 5, 4, 4, 5, or the links between GPUs, e.g. 0-1: 6")
-	case len(s.Planes) > 0 && len(s.Edges) > 0:
-		add("both planes and edges; a domain is switched or a mesh, not both")
-	}
-	if !(s.Link.Rate > 0) {
-		add("rate of a link is %v B/s, must be positive", float64(s.Link.Rate))
-	}
-	if s.Link.Latency < 0 || s.SwitchLatency < 0 {
-		add("latency is negative: link %v, switch %v", s.Link.Latency, s.SwitchLatency)
-	}
-	for i, n := range s.Planes {
-		if n < 1 {
-			add("plane %d: %d links from each GPU, must be at least 1", i, n)
-		}
-	}
-	seen := make(map[[2]int]bool)
-	for i, e := range s.Edges {
-		a, b := min(e[0], e[1]), max(e[0], e[1])
-		switch {
-		case a < 0 || b >= gpus:
-			add("edge %d: %d-%d names a GPU that does not exist; the GPUs are 0 to %d", i, e[0], e[1], gpus-1)
-		case a == b:
-			add("edge %d joins GPU %d to itself", i, a)
-		case e[2] < 1:
-			add("edge %d: %d-%d has %d links, must be at least 1", i, e[0], e[1], e[2])
-		case seen[[2]int{a, b}]:
-			add("edge %d: %d-%d is listed before; list each pair once, with all its links", i, e[0], e[1])
-		}
-		seen[[2]int{a, b}] = true
-	}
-	for _, d := range s.Down {
-		switch {
-		case len(s.Planes) == 0:
-			add("down: GPU %d, plane %d: a mesh has no planes; lower the links of its edge", d.GPU, d.Plane)
-		case d.GPU < 0 || d.GPU >= gpus || d.Plane < 0 || d.Plane >= len(s.Planes):
-			add("down: GPU %d, plane %d does not exist; GPUs are 0 to %d, planes 0 to %d", d.GPU, d.Plane, gpus-1, len(s.Planes)-1)
-		case d.Links < 1 || d.Links > s.Planes[d.Plane]:
-			add("down: GPU %d, plane %d: %d links, must be 1 to %d", d.GPU, d.Plane, d.Links, s.Planes[d.Plane])
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // Wiring is a domain in a graph, and its routes.
 type Wiring struct {
-	gpus  int
-	hop   sim.Time // GPU to GPU: one link in a mesh, two and a switch otherwise
-	width [][]int32
+	g       *topology.Graph
+	gpus    int
+	hop     sim.Time // GPU to GPU: one link in a mesh, two and a switch otherwise
+	width   [][]int32
+	balance bool
 
-	// Switched: the link of each GPU to and from each plane, and, if all GPUs
-	// see the same planes, the resource that stands for all of them.
+	// Switched: the link of each GPU to and from each plane of its group, and,
+	// if all GPUs see the same planes, the resource that stands for all of them.
 	toPlane, fromPlane [][]topology.LinkID
 	even               bool
 	up, down           []topology.ResourceID
+	tier               *tier // nil for a single tier
 
 	// Mesh: the link from GPU a to b at [a][b].
 	direct [][]topology.LinkID
+
+	// late says that links differ in latency, so that a path must add up its
+	// own.
+	late bool
 }
 
 const none topology.LinkID = -1
@@ -86,20 +41,32 @@ func Build(g *topology.Graph, s *Spec, gpus []topology.NodeID, host int32, prefi
 	if err := s.Validate(len(gpus)); err != nil {
 		return nil, err
 	}
-	w := &Wiring{gpus: len(gpus)}
-	class := g.AddClass(s.Link.Class)
+	w := &Wiring{g: g, gpus: len(gpus), balance: s.BalanceRelays}
+	b := builder{g: g, s: s, w: w, class: g.AddClass(s.Link.Class), gpus: gpus, host: host, prefix: prefix}
 	if len(s.Planes) > 0 {
-		w.buildPlanes(g, s, class, gpus, host, prefix)
+		b.planes()
 	} else {
-		w.buildMesh(g, s, class, gpus)
+		b.mesh()
 	}
 	return w, nil
 }
 
-func (w *Wiring) buildPlanes(g *topology.Graph, s *Spec, class topology.ClassID, gpus []topology.NodeID, host int32, prefix string) {
+type builder struct {
+	g      *topology.Graph
+	s      *Spec
+	w      *Wiring
+	class  topology.ClassID
+	gpus   []topology.NodeID
+	host   int32
+	prefix string
+}
+
+// planes adds the NVSwitches of every group, and the tier above them.
+func (b *builder) planes() {
+	w, s := b.w, b.s
 	w.hop = 2*s.Link.Latency + s.SwitchLatency
-	w.width = matrix[int32](len(gpus), len(s.Planes), 0)
-	for i := range gpus {
+	w.width = matrix[int32](len(b.gpus), len(s.Planes), 0)
+	for i := range b.gpus {
 		for p, n := range s.Planes {
 			w.width[i][p] = int32(n)
 		}
@@ -107,80 +74,118 @@ func (w *Wiring) buildPlanes(g *topology.Graph, s *Spec, class topology.ClassID,
 	for _, d := range s.Down {
 		w.width[d.GPU][d.Plane] = max(0, w.width[d.GPU][d.Plane]-int32(d.Links))
 	}
-	w.even = true
-	for i := range gpus {
+	w.toPlane = matrix(len(b.gpus), len(s.Planes), none)
+	w.fromPlane = matrix(len(b.gpus), len(s.Planes), none)
+	groups := 1
+	if s.Tier != nil {
+		groups = s.Tier.Groups
+	}
+	per := len(b.gpus) / groups
+	planes := make([][]topology.NodeID, groups)
+	for group := range groups {
 		for p := range s.Planes {
-			w.even = w.even && w.width[i][p] == w.width[0][p]
+			planes[group] = append(planes[group], b.plane(group, p, per))
 		}
 	}
-	w.toPlane = matrix(len(gpus), len(s.Planes), none)
-	w.fromPlane = matrix(len(gpus), len(s.Planes), none)
-	for p := range s.Planes {
-		live := int32(0)
-		for i := range gpus {
-			live += w.width[i][p]
+	if s.Tier != nil {
+		w.tier = &tier{g: b.g, per: per}
+		b.tier(planes)
+	}
+	w.even = w.isEven()
+}
+
+// plane adds switch p of a group and its links, unless nothing reaches it: it
+// is no part of the machine then, and the node is -1.
+func (b *builder) plane(group, p, per int) topology.NodeID {
+	w, s := b.w, b.s
+	live := int32(0)
+	for i := group * per; i < (group+1)*per; i++ {
+		live += w.width[i][p]
+	}
+	if live == 0 {
+		return -1
+	}
+	plane := b.node("nvswitch", group*len(s.Planes)+p)
+	for i := group * per; i < (group+1)*per; i++ {
+		n := w.width[i][p]
+		if n == 0 {
+			continue
 		}
-		if live == 0 {
-			continue // a switch that nothing reaches is not part of the machine
+		l := topology.Link{
+			From: b.gpus[i], To: plane, Rate: s.Link.Rate * sim.Rate(n),
+			Latency: s.Link.Latency + s.SwitchLatency, Class: b.class, Width: n,
 		}
-		plane := g.AddNode(topology.Node{
-			Kind: topology.NVSwitch, Name: fmt.Sprintf("%snvswitch%d", prefix, p), Host: host, Unit: int32(p),
+		w.toPlane[i][p] = b.g.AddLink(l)
+		l.From, l.To, l.Latency = plane, b.gpus[i], s.Link.Latency
+		w.fromPlane[i][p] = b.g.AddLink(l)
+	}
+	return plane
+}
+
+func (b *builder) node(name string, unit int) topology.NodeID {
+	return b.g.AddNode(topology.Node{
+		Kind: topology.NVSwitch, Name: fmt.Sprintf("%s%s%d", b.prefix, name, unit), Host: b.host, Unit: int32(unit),
+	})
+}
+
+func (b *builder) mesh() {
+	w, s := b.w, b.s
+	w.hop = s.Link.Latency
+	w.width = matrix[int32](len(b.gpus), len(b.gpus), 0)
+	w.direct = matrix(len(b.gpus), len(b.gpus), none)
+	for _, e := range s.Edges {
+		x, y, n := e[0], e[1], int32(e[2])
+		w.width[x][y], w.width[y][x] = n, n
+		w.direct[x][y], w.direct[y][x] = b.g.AddDuplex(topology.Link{
+			From: b.gpus[x], To: b.gpus[y], Rate: s.Link.Rate * sim.Rate(n),
+			Latency: s.Link.Latency, Class: b.class, Width: n,
 		})
-		for i, gpu := range gpus {
-			n := w.width[i][p]
-			if n == 0 {
-				continue
-			}
-			l := topology.Link{
-				From: gpu, To: plane, Rate: s.Link.Rate * sim.Rate(n),
-				Latency: s.Link.Latency + s.SwitchLatency, Class: class, Width: n,
-			}
-			w.toPlane[i][p] = g.AddLink(l)
-			l.From, l.To, l.Latency = plane, gpu, s.Link.Latency
-			w.fromPlane[i][p] = g.AddLink(l)
-		}
 	}
 }
 
-func (w *Wiring) buildMesh(g *topology.Graph, s *Spec, class topology.ClassID, gpus []topology.NodeID) {
-	w.hop = s.Link.Latency
-	w.width = matrix[int32](len(gpus), len(gpus), 0)
-	w.direct = matrix(len(gpus), len(gpus), none)
-	for _, e := range s.Edges {
-		a, b, n := e[0], e[1], int32(e[2])
-		w.width[a][b], w.width[b][a] = n, n
-		w.direct[a][b], w.direct[b][a] = g.AddDuplex(topology.Link{
-			From: gpus[a], To: gpus[b], Rate: s.Link.Rate * sim.Rate(n),
-			Latency: s.Link.Latency, Class: class, Width: n,
-		})
+// isEven reports whether every GPU has the same links to its planes, and the
+// tier above is whole, so that trunks describe all paths.
+func (w *Wiring) isEven() bool {
+	for i := range w.width {
+		if !slices.Equal(w.width[i], w.width[0]) {
+			return false
+		}
 	}
+	return w.tier == nil || w.tier.whole(w.width[0])
 }
 
 // AddTrunks adds a trunk from each GPU to its planes and one back, with as
-// many shares on each plane as links, and so completes the routes. It adds
-// none where a link does alone (one plane, a mesh), nor where the GPUs see
-// unequal planes, since then no fixed proportion holds for all destinations.
+// many shares on each plane as links, those from each group to the other
+// groups, and so completes the routes. It adds none where a link does alone
+// (one plane, a mesh), nor where the GPUs see unequal planes, since then no
+// fixed proportion holds for all destinations.
 func (w *Wiring) AddTrunks(g *topology.Graph) {
 	if !w.even {
 		return
 	}
-	trunk := func(links []topology.LinkID, width []int32) topology.ResourceID {
-		var t topology.Trunk
-		for p, l := range links {
-			if l != none {
-				t.Links = append(t.Links, l)
-				t.Shares = append(t.Shares, width[p])
-			}
-		}
-		if len(t.Links) == 1 {
-			return topology.ResourceID(t.Links[0])
-		}
-		return g.AddTrunk(t)
-	}
 	for i := range w.gpus {
-		w.up = append(w.up, trunk(w.toPlane[i], w.width[i]))
-		w.down = append(w.down, trunk(w.fromPlane[i], w.width[i]))
+		w.up = append(w.up, trunk(g, w.toPlane[i], w.width[i]))
+		w.down = append(w.down, trunk(g, w.fromPlane[i], w.width[i]))
 	}
+	if w.tier != nil {
+		w.tier.addTrunks(g, w.width[0])
+	}
+}
+
+// trunk adds a trunk of the links that exist and have a share, or returns the
+// only one.
+func trunk(g *topology.Graph, links []topology.LinkID, shares []int32) topology.ResourceID {
+	var t topology.Trunk
+	for p, l := range links {
+		if l != none && shares[p] > 0 {
+			t.Links = append(t.Links, l)
+			t.Shares = append(t.Shares, shares[p])
+		}
+	}
+	if len(t.Links) == 1 {
+		return topology.ResourceID(t.Links[0])
+	}
+	return g.AddTrunk(t)
 }
 
 func matrix[T any](rows, cols int, fill T) [][]T {

@@ -23,6 +23,14 @@ type Spec struct {
 	// SwitchLatency is the traversal of an NVSwitch.
 	SwitchLatency sim.Time
 
+	// Tier joins groups of GPUs that have planes of their own; nil if every GPU
+	// is on every plane.
+	Tier *Tier
+
+	// BalanceRelays spreads a pair of a mesh without a link over all peers that
+	// are equally wide. Otherwise the lowest number relays, as NCCL has it.
+	BalanceRelays bool
+
 	// Down lists links out of service between a GPU and a plane. As soon as
 	// there is one, the GPUs no longer see equal planes and every path of the
 	// domain is sprayed plane by plane (see [Wiring.Route]). In a machine of
@@ -33,4 +41,29 @@ type Spec struct {
 // Down says how many of a GPU's links to a plane are out of service.
 type Down struct {
 	GPU, Plane, Links int
+}
+
+// Tier is the second tier of a switched domain: the GPUs form groups of equal
+// size, in the order of their numbers, each with its own NVSwitches, of which
+// [Spec.Planes] describes those of one group. Plane p of a group is joined to
+// plane p of the others: directly, or by the upper switches of plane p.
+//
+// A GPU spreads its bytes over the planes by its links, whatever the planes
+// have upwards, so the plane with the fewest uplinks for its links limits.
+type Tier struct {
+	Groups int
+
+	// Uplinks holds, for each plane, the links that leave it: to its twin in
+	// each other group (8 in a DGX-2), or, with Switches, upwards in all
+	// ({20, 16, 16, 20} in the NVLink network of 256 H100).
+	Uplinks []int
+
+	// Switches holds, for each plane, the upper switches that its uplinks are
+	// spread over evenly; nil joins twins directly.
+	Switches []int
+
+	// Link is one link of the tier; zero is Spec.Link. SwitchLatency is the
+	// traversal of an upper switch.
+	Link          topology.Wire
+	SwitchLatency sim.Time
 }
