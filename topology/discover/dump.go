@@ -70,8 +70,8 @@ type GPU struct {
 	Index int    // number that NVML or the matrix gives it
 	Rank  int    // in the communicator that was dumped, or -1
 	Name  string // product name, as printed
-	SM    int    // compute capability x 10; 0 if unknown. An AMD file holds its own scale
-	GFX   int    // gfx number of an AMD GPU (910 is gfx90a in RCCL's writing)
+	SM    int    // compute capability x 10, as printed; 0 if unknown
+	GFX   string // of an AMD GPU: "910" or "gfx942", as printed
 	BusID string
 	NUMA  int // -1 if unknown
 	CPU   int // index in Host.CPUs, or -1
@@ -113,10 +113,12 @@ type Link struct {
 	Kind  LinkKind
 	Count int
 
-	// Peer is the position in Host.GPUs of the GPU at the other end, -1 if
-	// it is a switch or a CPU. Target is its bus id as printed; "" if the
-	// format names none, [Invisible] if the dump says that it cannot be seen.
+	// Peer is the position in Host.GPUs of the GPU at the other end, or -1.
+	// Switch is set if the other end is an NVSwitch. Target is its bus id as
+	// printed; "" if the format names none, [Invisible] if the dump says that
+	// it cannot be seen.
 	Peer   int
+	Switch bool
 	Target string
 
 	// Rate is that of one link, per direction, where the dump tells it.
@@ -160,13 +162,26 @@ type PCIeLink struct {
 	Rate sim.Rate
 }
 
+// PCIRole says what a vertex of a PCIe tree does.
+type PCIRole string
+
+// The roles. A port passes a link through and is no crossing of its own: a
+// root port, or a port of a switch that is listed already.
+const (
+	HostBridge PCIRole = "host bridge"
+	Switch     PCIRole = "switch"
+	Port       PCIRole = "port"
+	Endpoint   PCIRole = "endpoint"
+)
+
 // PCI is a vertex of a host's PCIe tree.
 type PCI struct {
+	Role   PCIRole
 	BusID  string
-	Class  uint32 // 24 bits: 0x060400 is a bridge
-	ID     [4]uint16
-	Parent int // index in Host.PCI; -1 directly below the CPU
-	CPU    int // index in Host.CPUs, or -1
-	Link   PCIeLink
-	Host   bool // a host bridge, where the format tells them (hwloc)
+	Class  uint32    // 24 bits: 0x060400 is a bridge
+	ID     [4]uint16 // vendor, device, and the same of the subsystem
+	Parent int       // index in Host.PCI; -1 directly below the CPU
+	CPU    int       // index in Host.CPUs, or -1
+	Link   PCIeLink  // upwards
+	Line   int       // of the file
 }
