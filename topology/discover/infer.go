@@ -20,9 +20,9 @@ var levels = [...]topology.PathKind{topology.PIX, topology.PXB, topology.PHB, to
 // Sockets stand for NUMA nodes.
 //
 // NVLink hides the word of PCIe. Such pairs, and those that the matrix does
-// not know, are as near as their other words make them; GPUs that nothing
+// not know, are as near as their other words make them; devices that nothing
 // else relates are on one socket if they have the same NUMA node (or the same
-// CPUs), or if nothing is known of it, and a note says so.
+// CPUs), or if nothing is known of that, and a note says so.
 //
 // If no tree has these words, the error (of kind [ErrContradiction]) names
 // the cells that cannot all be true.
@@ -117,40 +117,56 @@ func (f *inference) contradiction(i, j, level int) error {
 	}
 }
 
-// guess puts GPUs that no word relates on one socket if their affinity is the
-// same.
+// guess puts devices that no word relates on one socket if their affinity is
+// the same, unless other words hold their sockets apart.
 func (f *inference) guess() {
 	node := f.parts[len(levels)-1]
-	for i := range f.m.GPUs {
+	apart := make([]bool, f.n*f.n) // by root
+	for i := range f.n {
+		for j := range f.n {
+			if f.word(i, j).Kind == topology.SYS {
+				apart[node.find(i)*f.n+node.find(j)] = true
+			}
+		}
+	}
+	guessed := make([]bool, f.n)
+	for i := range f.n {
 		for j := range i {
-			if f.word(i, j).Known || node.same(i, j) || f.m.socketKey(i) != f.m.socketKey(j) || f.apart(i, j) {
+			a, b := node.find(i), node.find(j)
+			if a == b || apart[a*f.n+b] || f.word(i, j).Known || f.m.socketKey(i) != f.m.socketKey(j) {
 				continue
 			}
-			node.join(i, j)
-			why := "they have the same NUMA node"
-			if f.m.socketKey(i) == "" {
-				why = "nothing is known of their NUMA nodes"
+			node.join(a, b)
+			for k := range f.n { // what holds one apart holds both
+				either := apart[a*f.n+k] || apart[b*f.n+k]
+				apart[a*f.n+k], apart[b*f.n+k], apart[k*f.n+a], apart[k*f.n+b] = either, either, either, either
 			}
-			f.notes = append(f.notes, Note{Kind: Assumed, Where: f.m.Devices[j] + "-" + f.m.Devices[i],
-				Text: "no word tells their way over PCIe; taken as NODE, since " + why})
+			guessed[i], guessed[j] = true, true
 		}
 	}
+	f.tell(guessed)
 }
 
-// apart reports whether a word between the sockets of i and j is SYS.
-func (f *inference) apart(i, j int) bool {
-	node := f.parts[len(levels)-1]
-	for a := range f.n {
-		if !node.same(a, i) {
-			continue
-		}
-		for b := range f.n {
-			if node.same(b, j) && f.word(a, b).Kind == topology.SYS {
-				return true
-			}
+// tell notes what was guessed.
+func (f *inference) tell(guessed []bool) {
+	var alike, blank []string
+	for i, g := range guessed {
+		switch {
+		case !g:
+		case f.m.socketKey(i) != "":
+			alike = append(alike, f.m.Devices[i])
+		default:
+			blank = append(blank, f.m.Devices[i])
 		}
 	}
-	return false
+	if alike != nil {
+		f.notes = append(f.notes, Note{Kind: Assumed, Where: list(alike, 6),
+			Text: "no word tells their way over PCIe; those with one NUMA node are taken as NODE"})
+	}
+	if blank != nil {
+		f.notes = append(f.notes, Note{Kind: Assumed, Where: list(blank, 6),
+			Text: "neither words nor NUMA nodes tell where they are; taken as on one socket, NODE to each other"})
+	}
 }
 
 // build makes the tree, with everything in the order of the devices.
