@@ -21,7 +21,7 @@ func (t *Terminal) Spin(what string) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		spin(t.Err, what, done)
+		spin(t.Err, what, done, patience)
 	}()
 	return sync.OnceFunc(func() {
 		close(done)
@@ -29,11 +29,12 @@ func (t *Terminal) Spin(what string) (stop func()) {
 	})
 }
 
-func spin(w io.Writer, what string, done <-chan struct{}) {
+// spin turns until done, but not before wait is over.
+func spin(w io.Writer, what string, done <-chan struct{}, wait time.Duration) {
 	select {
 	case <-done:
 		return
-	case <-time.After(patience):
+	case <-time.After(wait):
 	}
 	bar := progressbar.NewOptions(-1,
 		progressbar.OptionSetWriter(w),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -47,6 +48,41 @@ func TestSpinStopsBeforePatience(t *testing.T) {
 	stop := (&Terminal{Err: &b, ErrTTY: true}).Spin("working")
 	stop()
 	assert.Empty(t, b.String(), "what ends at once shows nothing")
+}
+
+// firstWrite keeps what is written and closes done at the first of it.
+type firstWrite struct {
+	mu   sync.Mutex
+	text []byte
+	done chan struct{}
+}
+
+func (f *firstWrite) Write(p []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.text) == 0 {
+		close(f.done)
+	}
+	f.text = append(f.text, p...)
+	return len(p), nil
+}
+
+func (f *firstWrite) String() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return string(f.text)
+}
+
+func TestSpinShowsThatItLives(t *testing.T) {
+	w := &firstWrite{done: make(chan struct{})}
+	spin(w, "working", w.done, 0) // comes back, as the first sign ends it
+	assert.Contains(t, w.String(), "working")
+}
+
+func TestSpinMayBeStoppedTwice(t *testing.T) {
+	stop := (&Terminal{Err: &bytes.Buffer{}, ErrTTY: true}).Spin("working")
+	stop()
+	stop()
 }
 
 func Example() {
