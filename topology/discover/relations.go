@@ -13,7 +13,8 @@ import (
 // Relations returns what `nvidia-smi topo -m` would print on the first host
 // of a machine (its first tray, if it has several): the words between its
 // GPUs and NICs. Where the spec has no PCIe tree, what NVLink does not join is
-// not known. A chip-to-chip link counts as a host bridge of its own.
+// not known. A GPU that hangs from its CPU by a chip-to-chip link, of which the
+// tool does not know, counts as on a host bridge of its own.
 func Relations(s *machine.Spec) *Matrix {
 	h := &s.Host
 	gpus := h.GPUs / max(1, h.Trays)
