@@ -40,6 +40,7 @@ func spin(w io.Writer, what string, done <-chan struct{}, wait time.Duration) {
 		progressbar.OptionSetWriter(w),
 		progressbar.OptionSetDescription(what),
 		progressbar.OptionSpinnerType(14),
+		progressbar.OptionSetSpinnerChangeInterval(0), // it would turn in a goroutine of its own, and race
 		progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetElapsedTime(true))
 	tick := time.NewTicker(100 * time.Millisecond)
