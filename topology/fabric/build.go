@@ -9,18 +9,41 @@ import (
 
 // Fabric is a network in a graph, and its routes.
 type Fabric struct {
-	plan plan
+	g     *topology.Graph
+	plan  plan
+	ecmp  bool
+	flows int32
+	seed  uint64
 
-	up, down         []topology.LinkID // of each port, to its leaf and back
-	leaf             []int32           // of each port
+	up, down []topology.LinkID // of each port, to its leaf and back
+	leaf     []int32           // of each port
+	switches []topology.NodeID // the leaves
+
+	// Clos: the links of each leaf to each spine of its pod, and of each pod to
+	// each core of each spine. With ECMP parallel cables are links of their own,
+	// one after the other.
 	toSpines, toLeaf [][]topology.LinkID
-	toCores, toPod   [][]topology.LinkID // by pod
+	toCores, toPod   [][]topology.LinkID
+	spineCables      int // links between a leaf and a spine
+	coreCables       int // links between a spine and a core
 
-	leafUp, leafDown []topology.ResourceID
-	podUp, podDown   []topology.ResourceID
+	// Dragonfly: the link of each leaf to each of its group, and the bundles
+	// from each group to each other.
+	local  [][]topology.LinkID
+	global [][][]bundle
 
-	sameLeaf, samePod, acrossPods sim.Time
+	// Trunks, where all ways are in service and spreading is ideal.
+	trunks             bool
+	leafUp, leafDown   []topology.ResourceID
+	podUp, podDown     []topology.ResourceID
+	leafSpine, podCore sim.Time // what the two tiers add to a path
+
+	// With links out of service, ways are listed one by one; the links of one
+	// spine to its cores remain trunks where all are there: [pod][spine].
+	spineUp, spineDown [][]topology.ResourceID
 }
+
+const none topology.LinkID = -1
 
 // Build adds the network's switches and links to g. ports holds the nodes
 // that plug into it, NICs or bare GPUs, host by host, perHost each. Call
@@ -33,39 +56,42 @@ func Build(g *topology.Graph, s *Spec, ports []topology.NodeID, perHost int) (*F
 	if err != nil {
 		return nil, err
 	}
-	f := &Fabric{plan: p}
+	f := &Fabric{g: g, plan: p, ecmp: s.Spread == ECMP, flows: int32(max(1, s.Flows)), seed: s.Seed}
 	b := builder{g: g, s: s, f: f, cable: s.cable()}
-	b.portClass = g.AddClass(s.Port.Class)
+	port := s.port()
+	portClass := g.AddClass(port.Class)
 	b.cableClass = g.AddClass(b.cable.Class)
 	leaves := b.switches("leaf", p.leaves)
-	f.toSpines = make([][]topology.LinkID, p.leaves)
-	f.toLeaf = make([][]topology.LinkID, p.leaves)
-	for i, port := range ports {
+	f.switches = leaves
+	for i, node := range ports {
 		host, nic := i/perHost, i%perHost
 		leaf := host/p.hostsPerLeaf*p.rails + nic%p.rails
 		f.leaf = append(f.leaf, int32(leaf))
 		l := topology.Link{
-			From: port, To: leaves[leaf], Rate: s.Port.Rate, Class: b.portClass, Width: 1,
-			Latency: s.NICLatency + s.Port.Latency + s.SwitchLatency,
+			From: node, To: leaves[leaf], Rate: port.Rate, Class: portClass, Width: 1,
+			Latency: s.NICLatency + port.Latency + s.SwitchLatency,
 		}
 		f.up = append(f.up, g.AddLink(l))
-		l.From, l.To, l.Latency = l.To, l.From, s.Port.Latency+s.NICLatency
+		l.From, l.To, l.Latency = l.To, l.From, port.Latency+s.NICLatency
 		f.down = append(f.down, g.AddLink(l))
+	}
+	if s.Kind == Dragonfly {
+		b.groups(leaves)
+		return f, nil
 	}
 	b.upperTiers(leaves)
 	hop := b.cable.Latency + s.SwitchLatency
-	f.sameLeaf = 2*(s.NICLatency+s.Port.Latency) + s.SwitchLatency
-	f.samePod = f.sameLeaf + 2*hop
-	f.acrossPods = f.samePod + 2*hop
+	f.leafSpine, f.podCore = 2*hop, 2*hop
+	f.trunks = !f.ecmp && p.spines > 0
 	return f, nil
 }
 
 type builder struct {
-	g                     *topology.Graph
-	s                     *Spec
-	f                     *Fabric
-	cable                 topology.Wire
-	portClass, cableClass topology.ClassID
+	g          *topology.Graph
+	s          *Spec
+	f          *Fabric
+	cable      topology.Wire
+	cableClass topology.ClassID
 }
 
 func (b *builder) switches(name string, n int) []topology.NodeID {
@@ -79,31 +105,39 @@ func (b *builder) switches(name string, n int) []topology.NodeID {
 // upperTiers adds spines and cores. Spine s of every pod is joined to the
 // cores of plane s.
 func (b *builder) upperTiers(leaves []topology.NodeID) {
-	p := &b.f.plan
+	p, f := &b.f.plan, b.f
 	if p.spines == 0 {
 		return
 	}
+	f.spineCables, f.coreCables = 1, 1
+	if f.ecmp {
+		f.spineCables, f.coreCables = p.leafSpine, p.spineCores
+	}
 	spines := b.switches("spine", p.pods*p.spines)
+	f.toSpines = make([][]topology.LinkID, p.leaves)
+	f.toLeaf = make([][]topology.LinkID, p.leaves)
 	for i, leaf := range leaves {
 		pod := i / p.leavesPerPod
 		for s := range p.spines {
-			up, down := b.join(leaf, spines[pod*p.spines+s], p.leafSpine)
-			b.f.toSpines[i] = append(b.f.toSpines[i], up)
-			b.f.toLeaf[i] = append(b.f.toLeaf[i], down)
+			for range f.spineCables {
+				up, down := b.join(leaf, spines[pod*p.spines+s], p.leafSpine/f.spineCables)
+				f.toSpines[i], f.toLeaf[i] = append(f.toSpines[i], up), append(f.toLeaf[i], down)
+			}
 		}
 	}
 	if p.cores == 0 {
 		return
 	}
 	cores := b.switches("core", p.spines*p.cores)
-	b.f.toCores = make([][]topology.LinkID, p.pods)
-	b.f.toPod = make([][]topology.LinkID, p.pods)
+	f.toCores = make([][]topology.LinkID, p.pods)
+	f.toPod = make([][]topology.LinkID, p.pods)
 	for pod := range p.pods {
 		for s := range p.spines {
 			for c := range p.cores {
-				up, down := b.join(spines[pod*p.spines+s], cores[s*p.cores+c], p.spineCores)
-				b.f.toCores[pod] = append(b.f.toCores[pod], up)
-				b.f.toPod[pod] = append(b.f.toPod[pod], down)
+				for range f.coreCables {
+					up, down := b.join(spines[pod*p.spines+s], cores[s*p.cores+c], p.spineCores/f.coreCables)
+					f.toCores[pod], f.toPod[pod] = append(f.toCores[pod], up), append(f.toPod[pod], down)
+				}
 			}
 		}
 	}
@@ -118,23 +152,16 @@ func (b *builder) join(lower, upper topology.NodeID, cables int) (up, down topol
 
 // AddTrunks adds a trunk from each leaf to its spines and back, and from each
 // pod to the cores and back, and so completes the routes. All members carry
-// equal parts.
+// equal parts. It adds none for hashed flows, nor in a dragonfly, where each
+// pair has ways of its own.
 func (f *Fabric) AddTrunks(g *topology.Graph) {
+	if !f.trunks {
+		return
+	}
 	each := func(sets [][]topology.LinkID) []topology.ResourceID {
 		var ids []topology.ResourceID
 		for _, links := range sets {
-			switch len(links) {
-			case 0:
-				ids = append(ids, -1)
-			case 1:
-				ids = append(ids, topology.ResourceID(links[0]))
-			default:
-				t := topology.Trunk{Links: links, Shares: make([]int32, len(links))}
-				for i := range t.Shares {
-					t.Shares[i] = 1
-				}
-				ids = append(ids, g.AddTrunk(t))
-			}
+			ids = append(ids, f.trunk(g, links))
 		}
 		return ids
 	}
@@ -142,32 +169,37 @@ func (f *Fabric) AddTrunks(g *topology.Graph) {
 	f.podUp, f.podDown = each(f.toCores), each(f.toPod)
 }
 
+// trunk adds a trunk of the links in service, with shares by their width.
+func (f *Fabric) trunk(g *topology.Graph, links []topology.LinkID) topology.ResourceID {
+	var t topology.Trunk
+	for _, l := range links {
+		if !g.Links[l].Down {
+			t.Links = append(t.Links, l)
+			t.Shares = append(t.Shares, g.Links[l].Width)
+		}
+	}
+	switch len(t.Links) {
+	case 0:
+		return -1
+	case 1:
+		return topology.ResourceID(t.Links[0])
+	}
+	equal := true
+	for _, s := range t.Shares {
+		equal = equal && s == t.Shares[0]
+	}
+	if equal {
+		for i := range t.Shares {
+			t.Shares[i] = 1
+		}
+	}
+	return g.AddTrunk(t)
+}
+
 // Rails returns the number of rails, 1 if the network has none.
 func (f *Fabric) Rails() int { return f.plan.rails }
 
 // RailsJoined reports whether traffic can change rails in the network.
-func (f *Fabric) RailsJoined() bool { return f.plan.rails == 1 || f.plan.spines > 0 }
-
-// Route appends the hops from port a to port b (indices into the ports that
-// Build was given), one share each, and returns the latency. ok is false if
-// nothing joins them: different rails of a network of one tier.
-func (f *Fabric) Route(a, b int32, buf []topology.Hop) (hops []topology.Hop, latency sim.Time, ok bool) {
-	la, lb := f.leaf[a], f.leaf[b]
-	hops = append(buf, topology.Hop{Resource: topology.ResourceID(f.up[a]), Share: 1})
-	latency = f.sameLeaf
-	if la != lb {
-		if f.plan.spines == 0 {
-			return buf, 0, false
-		}
-		latency = f.samePod
-		hops = append(hops, topology.Hop{Resource: f.leafUp[la], Share: 1})
-		if f.podUp != nil {
-			if pa, pb := la/int32(f.plan.leavesPerPod), lb/int32(f.plan.leavesPerPod); pa != pb {
-				latency = f.acrossPods
-				hops = append(hops, topology.Hop{Resource: f.podUp[pa], Share: 1}, topology.Hop{Resource: f.podDown[pb], Share: 1})
-			}
-		}
-		hops = append(hops, topology.Hop{Resource: f.leafDown[lb], Share: 1})
-	}
-	return append(hops, topology.Hop{Resource: topology.ResourceID(f.down[b]), Share: 1}), latency, true
+func (f *Fabric) RailsJoined() bool {
+	return f.plan.rails == 1 || f.plan.spines > 0 || f.global != nil
 }

@@ -24,7 +24,7 @@ func ExampleBuild() {
 		return
 	}
 	f.AddTrunks(g)
-	hops, _, _ := f.Route(0, 15, nil)
+	hops, _, _, _ := f.Route(0, 15, nil)
 	for _, h := range hops {
 		fmt.Println(g.ResourceName(h.Resource))
 	}

@@ -46,9 +46,9 @@ func build(t testing.TB, s fabric.Spec, hosts, nics int) network {
 
 func (n network) route(t testing.TB, a, b int32) (topology.Path, []string) {
 	t.Helper()
-	hops, latency, ok := n.Route(a, b, nil)
+	hops, den, latency, ok := n.Route(a, b, nil)
 	require.True(t, ok)
-	p := topology.Path{Hops: hops, Den: 1, Latency: latency, Kind: topology.NET}
+	p := topology.Path{Hops: hops, Den: den, Latency: latency, Kind: topology.NET}
 	require.NoError(t, n.g.CheckPath(p, n.ports[a], n.ports[b]))
 	var names []string
 	for _, h := range hops {
@@ -97,7 +97,7 @@ func TestRailsAlone(t *testing.T) {
 	assert.False(t, n.RailsJoined())
 	assert.Equal(t, 2, n.Rails())
 	n.route(t, 0, 2)
-	_, _, ok := n.Route(0, 3, nil)
+	_, _, _, ok := n.Route(0, 3, nil)
 	assert.False(t, ok)
 }
 
@@ -183,7 +183,7 @@ func TestSpecErrors(t *testing.T) {
 		hosts, nics int
 		want        string
 	}{
-		{"kind", fabric.Spec{Kind: "torus", Port: ndr}, 2, 1, `kind "torus" is unknown; the kinds are "single-switch", "rail-optimized", "fat-tree"`},
+		{"kind", fabric.Spec{Kind: "torus", Port: ndr}, 2, 1, `kind "torus" is unknown; the kinds are "single-switch", "rail-optimized", "rail-only", "fat-tree", "dragonfly"`},
 		{"rate", fabric.Spec{Kind: fabric.SingleSwitch}, 2, 1, "port: rate is 0 B/s"},
 		{"tiers", fabric.Spec{Kind: fabric.FatTree, Tiers: 1, Port: ndr, Radix: 4}, 2, 1, "1 tiers, a fat tree has 2 or 3"},
 		{"rail tiers", fabric.Spec{Kind: fabric.RailOptimized, Tiers: 4, Port: ndr}, 2, 1, "4 tiers, a rail-optimised network has 1, 2 or 3"},

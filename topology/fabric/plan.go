@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-
-	"github.com/weft-sim/weft/topology"
 )
 
 // plan is a network laid out: how many of each switch, and the cables of one
@@ -23,6 +21,8 @@ type plan struct {
 	cores      int // on the plane of one spine
 	leafSpine  int // cables between a leaf and a spine
 	spineCores int // cables between a spine and a core
+
+	local, global int // dragonfly: cables between leaves of a pod, between pods
 }
 
 // Validate returns what is wrong with the spec for that many hosts of so many
@@ -45,11 +45,17 @@ func (s *Spec) plan(hosts, ports int) (plan, error) {
 	case SingleSwitch:
 		tiers = 1
 		p.hostsPerLeaf = hosts
-	case RailOptimized:
+	case RailOptimized, RailOnly:
 		p.rails = s.Rails
 		if p.rails == 0 {
 			p.rails = ports
 		}
+		if s.Kind == RailOnly {
+			tiers = 1
+		}
+	case Dragonfly:
+		err := s.planGroups(&p, hosts, ports)
+		return p, err
 	}
 	if err := s.planLeaves(&p, tiers, hosts, ports); err != nil {
 		return plan{}, err
@@ -63,71 +69,6 @@ func (s *Spec) plan(hosts, ports int) (plan, error) {
 		err = s.planPods(&p)
 	}
 	return p, err
-}
-
-// check finds what is wrong with the fields by themselves.
-func (s *Spec) check(hosts, ports int) error {
-	var errs []error
-	add := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf("fabric: "+format, args...))
-	}
-	switch s.Kind {
-	case SingleSwitch:
-	case RailOptimized:
-		if s.Tiers != 0 && (s.Tiers < 1 || s.Tiers > 3) {
-			add("%d tiers, a rail-optimised network has 1, 2 or 3", s.Tiers)
-		}
-		if s.Rails < 0 || s.Rails > ports {
-			add("%d rails for hosts with %d NICs, must be at most as many", s.Rails, ports)
-		}
-	case FatTree:
-		if s.Tiers != 0 && (s.Tiers < 2 || s.Tiers > 3) {
-			add("%d tiers, a fat tree has 2 or 3", s.Tiers)
-		}
-		if s.HostsPerLeaf == 0 && s.Radix == 0 {
-			add("neither hosts per leaf nor the radix of a switch is given; a fat tree needs one of them")
-		}
-	default:
-		add("kind %q is unknown; the kinds are %q, %q, %q", s.Kind, SingleSwitch, RailOptimized, FatTree)
-	}
-	if hosts < 1 || ports < 1 {
-		add("%d hosts with %d ports each, must be at least 1", hosts, ports)
-	}
-	for _, w := range []struct {
-		what string
-		wire topology.Wire
-	}{{"port", s.Port}, {"cable", s.cable()}} {
-		if !(w.wire.Rate > 0) {
-			add("%s: rate is %v B/s, must be positive", w.what, float64(w.wire.Rate))
-		}
-		if w.wire.Latency < 0 {
-			add("%s: latency is %v, must not be negative", w.what, w.wire.Latency)
-		}
-	}
-	if s.SwitchLatency < 0 || s.NICLatency < 0 {
-		add("latency is negative: switch %v, NIC %v", s.SwitchLatency, s.NICLatency)
-	}
-	for _, n := range []struct {
-		what string
-		n    int
-	}{{"radix", s.Radix}, {"hosts per leaf", s.HostsPerLeaf}, {"leaves per pod", s.LeavesPerPod}, {"spines", s.Spines}, {"cores", s.Cores}} {
-		if n.n < 0 {
-			add("%s is %d, must not be negative", n.what, n.n)
-		}
-	}
-	for _, x := range []float64{s.Oversubscription, s.CoreOversubscription} {
-		if x < 0 || math.IsNaN(x) || math.IsInf(x, 0) {
-			add("oversubscription is %v, must be a positive number; 1 is none, 2 halves the uplinks", x)
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (s *Spec) cable() topology.Wire {
-	if s.Cable.IsZero() {
-		return s.Port
-	}
-	return s.Cable
 }
 
 // down returns how many ports of the speed of Cable the hosts of a leaf take.

@@ -39,9 +39,12 @@ func (s *Spec) Validate() error {
 		add("%d trays without NVLink: nothing joins them; make each tray a host", trays)
 	}
 	if s.Fabric != nil {
-		if n := h.ports(); n == 0 {
+		switch n := h.ports(); {
+		case n == 0:
 			add("a fabric, but the hosts have no NIC to plug into it; add NICs to the PCIe slots")
-		} else {
+		case s.Fabric.Staged && (h.PCIe == nil || h.PCIe.Memory.IsZero()):
+			add("a fabric that stages bytes in host memory, but the hosts have none; describe PCIe with a memory")
+		default:
 			errs = append(errs, s.Fabric.Validate(max(1, s.Hosts)*trays, n))
 		}
 	} else if s.Hosts > 1 {
@@ -72,6 +75,14 @@ func Build(s Spec) (*topology.Machine, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
+	if s.Fabric != nil && s.Fabric.Staged {
+		staged := *s.Host.PCIe
+		staged.GDR = pcie.Nowhere
+		s.Host.PCIe = &staged
+	}
+	if s.Relay > RelayNever {
+		return nil, fmt.Errorf("machine %s: relay %d; the relays are 0 to %d", s.Name, s.Relay, RelayNever)
+	}
 	b := &builder{spec: &s, g: &topology.Graph{}, hosts: max(1, s.Hosts), trays: max(1, s.Host.Trays)}
 	if err := b.build(); err != nil {
 		return nil, fmt.Errorf("machine %s: %w", s.Name, err)
@@ -97,7 +108,7 @@ type builder struct {
 	trees  []*pcie.Tree      // of host 0, by tray
 	fabric *fabric.Fabric
 
-	hostLinks, hostTrunks int32
+	hostNodes, hostLinks, hostTrunks int32
 }
 
 func (b *builder) build() error {
@@ -105,7 +116,7 @@ func (b *builder) build() error {
 		return err
 	}
 	nodes, links := len(b.g.Nodes), len(b.g.Links)
-	b.hostLinks = int32(links)
+	b.hostNodes, b.hostLinks = int32(nodes), int32(links)
 	for h := 1; h < b.hosts; h++ {
 		b.copyHost(h, nodes, links)
 	}

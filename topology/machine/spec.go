@@ -15,6 +15,10 @@ type Spec struct {
 	// Fabric joins the hosts; nil for a single host without a network.
 	Fabric *fabric.Spec
 
+	// Relay says when traffic between hosts that changes rails is handed to a
+	// GPU on the other rail first (PXN in NCCL).
+	Relay Relay
+
 	// Notes are sentences a report must repeat: assumed figures, fallbacks.
 	Notes []string
 }
@@ -33,3 +37,15 @@ type Host struct {
 	// NICs out; each GPU then has its own port to the fabric, if there is one.
 	PCIe *pcie.Spec
 }
+
+// Relay says when a GPU hands its bytes over NVLink to the peer that is local
+// to the NIC on the receiver's rail, rather than send them across rails. Only
+// senders do; a receiver takes them from its own NIC.
+type Relay uint8
+
+// The relays.
+const (
+	RelayIfNeeded Relay = iota // only where no switch joins the rails
+	RelayAlways                // wherever NVLink reaches such a peer, as NCCL does for send and receive by default
+	RelayNever                 // NCCL_PXN_DISABLE=1; rails that nothing joins are then an error
+)

@@ -143,15 +143,20 @@ func (b *builder) mesh() {
 	}
 }
 
-// isEven reports whether every GPU has the same links to its planes, and the
-// tier above is whole, so that trunks describe all paths.
+// isEven reports whether every GPU that has links at all has the same ones to
+// its planes, and the tier above is whole, so that trunks describe all paths.
 func (w *Wiring) isEven() bool {
+	first := -1
 	for i := range w.width {
-		if !slices.Equal(w.width[i], w.width[0]) {
+		switch {
+		case w.Wired(i) == 0:
+		case first < 0:
+			first = i
+		case !slices.Equal(w.width[i], w.width[first]):
 			return false
 		}
 	}
-	return w.tier == nil || w.tier.whole(w.width[0])
+	return first >= 0 && (w.tier == nil || w.tier.whole(w.width[first]))
 }
 
 // AddTrunks adds a trunk from each GPU to its planes and one back, with as
@@ -163,12 +168,18 @@ func (w *Wiring) AddTrunks(g *topology.Graph) {
 	if !w.even {
 		return
 	}
+	var width []int32
 	for i := range w.gpus {
-		w.up = append(w.up, trunk(g, w.toPlane[i], w.width[i]))
-		w.down = append(w.down, trunk(g, w.fromPlane[i], w.width[i]))
+		if w.Wired(i) == 0 {
+			w.up, w.down = append(w.up, -1), append(w.down, -1)
+			continue
+		}
+		width = w.width[i]
+		w.up = append(w.up, trunk(g, w.toPlane[i], width))
+		w.down = append(w.down, trunk(g, w.fromPlane[i], width))
 	}
 	if w.tier != nil {
-		w.tier.addTrunks(g, w.width[0])
+		w.tier.addTrunks(g, width)
 	}
 }
 

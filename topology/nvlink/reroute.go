@@ -43,7 +43,9 @@ func (w *Wiring) Reroute(g *topology.Graph, links topology.LinkID, move func(top
 	moved := func(rs []topology.ResourceID) []topology.ResourceID {
 		rs = slices.Clone(rs)
 		for i, r := range rs {
-			rs[i] = move(r)
+			if r >= 0 {
+				rs[i] = move(r)
+			}
 		}
 		return rs
 	}

@@ -1,6 +1,8 @@
 package nvlink
 
 import (
+	"slices"
+
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/topology"
 )
@@ -19,7 +21,7 @@ func (w *Wiring) Switched() bool { return w.direct == nil }
 // Complete reports whether every pair of GPUs has an NVLink path.
 func (w *Wiring) Complete() bool {
 	if w.even {
-		return true
+		return !slices.Contains(w.up, -1)
 	}
 	var buf []topology.Hop
 	for a := range w.gpus {
@@ -80,6 +82,8 @@ func (w *Wiring) Route(a, b int, buf []topology.Hop) (p topology.Path, ok bool) 
 	switch {
 	case a == b:
 		p.Kind, p.Latency = topology.Self, 0
+	case w.even && (w.up[a] < 0 || w.up[b] < 0):
+		return topology.Path{Hops: p.Hops}, false
 	case w.even:
 		p.Hops = append(p.Hops, topology.Hop{Resource: w.up[a], Share: 1})
 		if x, y := w.Group(a), w.Group(b); x != y {

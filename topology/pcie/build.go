@@ -10,6 +10,7 @@ import (
 // Tree is a server's PCIe side in a graph, and its routes.
 type Tree struct {
 	g        *topology.Graph
+	shift    topology.LinkID // of a rerouted tree: how far its links are from those below
 	spec     *Spec
 	vertices []vertex
 	first    [5]int32 // where the vertices of each kind begin, see below

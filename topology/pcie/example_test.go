@@ -29,7 +29,7 @@ func ExampleTree_Route() {
 		fmt.Println(err)
 		return
 	}
-	p := tree.Route(tree.GPU(0), tree.GPU(1), nil)
+	p, _ := tree.Route(tree.GPU(0), tree.GPU(1), nil)
 	fmt.Println(p.Kind, p.Latency)
 	for _, h := range p.Hops {
 		fmt.Println(g.ResourceName(h.Resource))

@@ -58,7 +58,8 @@ func build(t testing.TB, s pcie.Spec) (*topology.Graph, *pcie.Tree) {
 // names lists the hops of a path, after checking that they lead from a to b.
 func names(t testing.TB, g *topology.Graph, tree *pcie.Tree, a, b pcie.Device) (topology.Path, []string) {
 	t.Helper()
-	p := tree.Route(a, b, nil)
+	p, ok := tree.Route(a, b, nil)
+	require.True(t, ok)
 	require.NoError(t, g.CheckPath(p, tree.Node(a), tree.Node(b)))
 	var s []string
 	for _, h := range p.Hops {
@@ -181,7 +182,8 @@ func TestReach(t *testing.T) {
 		s.P2P = reach
 		_, tree := build(t, s)
 		for _, p := range pairs {
-			got := tree.Route(tree.GPU(p.a), tree.GPU(p.b), nil).Staged
+			path, _ := tree.Route(tree.GPU(p.a), tree.GPU(p.b), nil)
+			got := path.Staged
 			assert.Equal(t, reach > p.need, got, "reach %d, GPUs %d and %d", reach, p.a, p.b)
 		}
 	}

@@ -13,28 +13,34 @@ import (
 // A staged path crosses PCIe upwards, is written to memory, read from memory
 // and crosses PCIe downwards; what it crosses twice in one direction carries
 // two shares.
-func (t *Tree) Route(a, b Device, buf []topology.Hop) topology.Path {
-	p := topology.Path{Hops: buf[:0], Den: 1}
+//
+// ok is false where links out of service part the two; it is true in any tree
+// as it was built.
+func (t *Tree) Route(a, b Device, buf []topology.Hop) (p topology.Path, ok bool) {
+	p = topology.Path{Hops: buf[:0], Den: 1}
 	if a == b {
-		return p
+		return p, true
 	}
-	if t.allowed(a, b) {
-		t.walk(&p, a, b)
-		return p
+	direct := p
+	if ok = t.walk(&direct, a, b); ok && t.allows(a, b, direct.Kind) {
+		return direct, true
 	}
 	at := b
 	if t.vertices[b].kind == topology.NIC {
 		at = a
 	}
+	if t.spec.Memory.IsZero() {
+		return p, false
+	}
 	mem := t.Memory(t.Socket(at))
-	t.walk(&p, a, mem)
-	t.walk(&p, mem, b)
 	p.Staged = true
-	return p
+	ok = t.walk(&p, a, mem) && t.walk(&p, mem, b)
+	return p, ok
 }
 
-// allowed reports whether a may reach b without host memory.
-func (t *Tree) allowed(a, b Device) bool {
+// allows reports whether a may reach b over a path of that kind without host
+// memory.
+func (t *Tree) allows(a, b Device, kind topology.PathKind) bool {
 	ka, kb := t.vertices[a].kind, t.vertices[b].kind
 	reach := Everywhere
 	switch {
@@ -43,31 +49,28 @@ func (t *Tree) allowed(a, b Device) bool {
 	case ka == topology.GPU && kb == topology.NIC, ka == topology.NIC && kb == topology.GPU:
 		reach = t.spec.GDR
 	}
-	var p topology.Path
-	t.walk(&p, a, b)
-	if p.Kind == topology.C2C {
-		return true
-	}
 	worst := [...]topology.PathKind{
 		Everywhere: topology.SYS, WithinSocket: topology.NODE, WithinBridge: topology.PHB,
 		WithinSwitches: topology.PXB, WithinSwitch: topology.PIX, Nowhere: topology.Self,
 	}[reach]
-	return p.Kind <= worst
+	return kind == topology.C2C || kind <= worst
 }
 
 // walk appends the way from a up to where the branches meet and down to b,
 // adds its latency, and raises the kind of the path to the kind of this way.
-func (t *Tree) walk(p *topology.Path, a, b Device) {
+// It returns false if a link on the way is out of service.
+func (t *Tree) walk(p *topology.Path, a, b Device) bool {
 	top := t.meet(int32(a), int32(b))
 	if t.spec.ACS && top >= 0 && t.vertices[top].kind == topology.PCIeSwitch {
 		for t.vertices[top].kind == topology.PCIeSwitch {
 			top = t.vertices[top].above
 		}
 	}
+	ok := true
 	var seen crossing
 	v := int32(a)
 	for v != top && t.vertices[v].above >= 0 {
-		t.step(p, t.vertices[v].up)
+		ok = t.step(p, t.vertices[v].up) && ok
 		v = t.vertices[v].above
 		seen.cross(t.vertices[v].kind)
 	}
@@ -81,12 +84,28 @@ func (t *Tree) walk(p *topology.Path, a, b Device) {
 		}
 	}
 	if top < 0 {
-		t.step(p, t.socketLinks[v][w])
+		ok = t.cross(p, v, w) && ok
 	}
 	for i := len(down) - 1; i >= 0; i-- {
-		t.step(p, t.vertices[down[i]].down)
+		ok = t.step(p, t.vertices[down[i]].down) && ok
 	}
 	p.Kind = max(p.Kind, seen.kind(top < 0))
+	return ok
+}
+
+// cross appends the way between two sockets: the link between them, or, where
+// that is out of service, those over the first socket that has both.
+func (t *Tree) cross(p *topology.Path, v, w int32) bool {
+	links := t.socketLinks
+	if !t.down(links[v][w]) {
+		return t.step(p, links[v][w])
+	}
+	for via := range links {
+		if u := int32(via); u != v && u != w && !t.down(links[v][u]) && !t.down(links[u][w]) {
+			return t.step(p, links[v][u]) && t.step(p, links[u][w])
+		}
+	}
+	return false
 }
 
 // meet returns the lowest vertex above both, or -1 on different sockets.
@@ -103,9 +122,23 @@ func (t *Tree) meet(a, b int32) int32 {
 	return a
 }
 
-func (t *Tree) step(p *topology.Path, l topology.LinkID) {
+// step appends a link, and returns false if it is out of service.
+func (t *Tree) step(p *topology.Path, l topology.LinkID) bool {
+	l += t.shift
 	p.Hops = topology.AppendHop(p.Hops, topology.Hop{Resource: topology.ResourceID(l), Share: 1})
 	p.Latency += t.g.Links[l].Latency
+	return !t.g.Links[l].Down
+}
+
+func (t *Tree) down(l topology.LinkID) bool { return t.g.Links[l+t.shift].Down }
+
+// Reroute returns the tree of another host, or of the same one, on a graph
+// where links are slower, later or out of service. The links of that host
+// follow those of t by the given distance; its paths hold their own numbers.
+func (t *Tree) Reroute(g *topology.Graph, links topology.LinkID) *Tree {
+	n := *t
+	n.g, n.shift = g, links
+	return &n
 }
 
 // crossing counts what a way crosses between its ends.

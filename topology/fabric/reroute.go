@@ -1,0 +1,123 @@
+package fabric
+
+import (
+	"github.com/weft-sim/weft/topology"
+)
+
+// Reroute returns the network on a graph where links are slower, later,
+// narrower or out of service; f must be as it was built. Slower links keep
+// their shares. Where links between switches are missing, the shares follow
+// what is left, for each pair of leaves: in a network of two tiers whose
+// leaves all lost the same spine new trunks are added to g, else all ways are
+// listed one by one.
+func (f *Fabric) Reroute(g *topology.Graph) *Fabric {
+	n := *f
+	n.g = g
+	if !f.trunks {
+		return &n
+	}
+	missing, late := false, false
+	for _, sets := range [][][]topology.LinkID{f.toSpines, f.toLeaf, f.toCores, f.toPod} {
+		for _, links := range sets {
+			for _, l := range links {
+				was, is := f.g.Links[l], g.Links[l]
+				missing = missing || is.Down || is.Width != was.Width
+				late = late || is.Latency != was.Latency
+			}
+		}
+	}
+	switch {
+	case !missing && !late:
+	case !late && f.plan.cores == 0 && n.sameSpines():
+		n.AddTrunks(g)
+	default:
+		n.trunks = false
+		n.spineTrunks()
+	}
+	return &n
+}
+
+// sameSpines reports whether all leaves have the same links to the same
+// spines.
+func (f *Fabric) sameSpines() bool {
+	for i, links := range f.toSpines {
+		for s, l := range links {
+			if f.both(l, f.toLeaf[i][s]) != f.both(f.toSpines[0][s], f.toLeaf[0][s]) {
+				return false
+			}
+		}
+	}
+	return f.count(f.plan.spines, func(s int) int32 { return f.both(f.toSpines[0][s], f.toLeaf[0][s]) }) > 0
+}
+
+// spineTrunks adds a trunk from each spine to its cores and back, except in
+// planes where a link is missing, narrower or late: there pairs of pods differ.
+func (f *Fabric) spineTrunks() {
+	p := &f.plan
+	for pod := range f.toCores {
+		f.spineUp = append(f.spineUp, make([]topology.ResourceID, p.spines))
+		f.spineDown = append(f.spineDown, make([]topology.ResourceID, p.spines))
+		for s := range p.spines {
+			f.spineUp[pod][s], f.spineDown[pod][s] = -1, -1
+		}
+	}
+	for s := range p.spines {
+		if !f.evenPlane(s) {
+			continue
+		}
+		for pod := range f.toCores {
+			f.spineUp[pod][s] = f.trunk(f.g, f.toCores[pod][s*p.cores:(s+1)*p.cores])
+			f.spineDown[pod][s] = f.trunk(f.g, f.toPod[pod][s*p.cores:(s+1)*p.cores])
+		}
+	}
+}
+
+func (f *Fabric) evenPlane(s int) bool {
+	if f.plan.cores == 0 {
+		return false
+	}
+	first := f.g.Links[f.toCores[0][s*f.plan.cores]]
+	for pod := range f.toCores {
+		for c := s * f.plan.cores; c < (s+1)*f.plan.cores; c++ {
+			for _, id := range [...]topology.LinkID{f.toCores[pod][c], f.toPod[pod][c]} {
+				if l := f.g.Links[id]; l.Down || l.Width != first.Width || l.Latency != first.Latency {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// Port returns the links of a port to its leaf and back.
+func (f *Fabric) Port(i int32) (up, down topology.LinkID) { return f.up[i], f.down[i] }
+
+// Rail returns the rail of a port.
+func (f *Fabric) Rail(i int32) int32 { return f.leaf[i] % int32(f.plan.rails) }
+
+// Apart returns two ports in service that nothing joins any more, if there
+// are any among those that use names: one for each leaf is looked at.
+func (f *Fabric) Apart(use []int32) (a, b int32, apart bool) {
+	of := make([]int32, len(f.switches))
+	for i := range of {
+		of[i] = -1
+	}
+	var leaves []int32
+	for _, port := range use {
+		if l := f.leaf[port]; of[l] < 0 {
+			of[l] = port
+			leaves = append(leaves, l)
+		}
+	}
+	var buf []topology.Hop
+	for i, x := range leaves {
+		for _, y := range leaves[i+1:] {
+			hops, _, _, ok := f.Route(of[x], of[y], buf[:0])
+			if !ok {
+				return of[x], of[y], true
+			}
+			buf = hops
+		}
+	}
+	return 0, 0, false
+}
