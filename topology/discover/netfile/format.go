@@ -143,10 +143,16 @@ func detect(content []byte) Format {
 	if f := byKeys(content); f != None {
 		return f
 	}
-	if isEdgeList(content) {
+	link := firstLink(content)
+	switch {
+	case link == nil:
+		return None
+	case !allNumbers(link[:2]):
 		return EdgeList
+	case len(first) == 6: // a table of numbers whose head is broken
+		return SimAI
 	}
-	return None
+	return NS3
 }
 
 func allNumbers(w []word) bool {
@@ -230,9 +236,10 @@ func hasKey(content []byte, key string) bool {
 	}
 }
 
-// isEdgeList looks for a line that has the form of a link.
-func isEdgeList(content []byte) bool {
-	found, lines := false, 0
+// firstLink looks for a line that has the form of a link, one word of which
+// may be wrong.
+func firstLink(content []byte) (link []word) {
+	lines := 0
 	eachLine(content, func(_ int, w []word) bool {
 		lines++
 		if len(w) >= 4 && len(w) <= 6 {
@@ -241,17 +248,13 @@ func isEdgeList(content []byte) bool {
 			_, okTime := s.time(w[3])
 			_, _, okA := kindOf(w[0].text)
 			_, _, okB := kindOf(w[1].text)
-			right := 0
-			for _, ok := range []bool{okRate, okTime, okA, okB} {
-				if ok {
-					right++
-				}
+			if okRate && okTime || okA && okB && (okRate || okTime) {
+				link = w
 			}
-			found = right >= 3 || okRate && okTime
 		}
-		return !found && lines < 100
+		return link == nil && lines < 100
 	})
-	return found
+	return link
 }
 
 func (s *source) unrecognised(content []byte) error {

@@ -283,6 +283,8 @@ func (s *source) convert(n ast.Node, depth int) (*value, error) {
 		v.quoted = n.Token.Type == token.DoubleQuoteType || n.Token.Type == token.SingleQuoteType
 	case *ast.LiteralNode:
 		v.text, v.quoted = n.Value.Value, true
+	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode, *ast.MergeKeyNode:
+		return nil, s.fail(ErrSyntax, v.line, v.col, "a YAML "+n.Type().String(), "a plain value, list or mapping", "")
 	case *ast.NullNode:
 		v.text = "null"
 	case ast.ScalarNode:
