@@ -28,7 +28,6 @@ type exec struct {
 
 	cur       int32 // the operation whose end is being handled, -1 at the start
 	left      int   // operations not finished
-	started   bool
 	transfers int64
 	uses      []use // collectives by kind, for the report
 	useOf     map[useKey]int32
