@@ -102,6 +102,9 @@ func Load() (*Catalog, error) {
 	return e.clone(), nil
 }
 
+// deeper is how a line begins that neither a family nor a record begins with.
+var deeper = []byte("   ")
+
 // index cuts an embedded file into records without parsing it: a family is a
 // key at the margin, a record a key indented by two. A test compares the cut
 // with a full parse.
@@ -127,9 +130,14 @@ func (c *Catalog) index(name string, b []byte) error {
 		if n := bytes.IndexByte(b[at:], '\n'); n >= 0 {
 			end = at + n + 1
 		}
-		l := bytes.TrimRight(b[at:end], " \n")
+		l := b[at:end]
+		if bytes.HasPrefix(l, deeper) {
+			at = end
+			continue // inside a record, as most lines are
+		}
+		l = bytes.TrimRight(l, " \n")
 		indent := len(l) - len(bytes.TrimLeft(l, " "))
-		if len(l) > 0 && l[indent] != '#' && indent <= 2 && l[len(l)-1] == ':' {
+		if len(l) > 0 && l[indent] != '#' && l[len(l)-1] == ':' {
 			if err := flush(at); err != nil {
 				return err
 			}

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"bytes"
 	"fmt"
 	"reflect"
 	"slices"
@@ -23,6 +22,7 @@ type entry struct {
 	from, to int // byte offsets of the record in the file
 	line     int // lines before it
 	node     *strict.Node
+	under    *entry // the record of the same name that this one replaced
 }
 
 // family is the records of one kind, by name, decoded when asked for.
@@ -49,7 +49,9 @@ func (f *family[T]) clone() family[T] {
 }
 
 func (f *family[T]) add(name string, e entry) {
-	if _, ok := f.found[name]; !ok {
+	if old, ok := f.found[name]; ok {
+		e.under = &old
+	} else {
 		f.names = append(f.names, name)
 	}
 	f.found[name] = e
@@ -81,9 +83,9 @@ func (f *family[T]) get(c *Catalog, name string) (*T, error) {
 	}
 	e, ok := f.found[name]
 	if !ok {
-		return nil, &UnknownError{Noun: f.noun, Name: name, Known: slices.Clone(f.names)}
+		return nil, unknown(f.noun, name, f.names)
 	}
-	node, err := e.tree()
+	node, written, err := f.inherit(name, e, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -93,38 +95,55 @@ func (f *family[T]) get(c *Catalog, name string) (*T, error) {
 	}
 	v := reflect.ValueOf(rec).Elem()
 	v.FieldByName("Name").SetString(name)
-	if err := c.settle(v, node, f.key+"."+name); err != nil {
+	if err := c.settle(v, node, f.key+"."+name, written); err != nil {
 		return nil, err
 	}
 	f.done[name] = rec
 	return rec, nil
 }
 
-// tree returns the record's syntax tree. An embedded record is parsed alone,
-// below as many empty lines as precede it, so that positions are right.
+// tree returns the record's syntax tree. An embedded record is parsed alone;
+// its places are then moved down by the lines that precede it.
 func (e entry) tree() (*strict.Node, error) {
 	if e.node != nil {
 		return e.node, nil
 	}
-	body := e.file.bytes[e.from:e.to]
-	padded := append(bytes.Repeat([]byte("\n"), e.line), body...)
-	n, err := strict.Parse(e.file.src, padded)
+	n, err := strict.Parse(e.file.src, e.file.bytes[e.from:e.to])
 	if err != nil {
 		return nil, err
 	}
+	lower(n, e.line)
 	return n.Items[0], nil
 }
 
-// settle names every figure of a record, hands down the record's origin, and
-// returns all that lack one or name a source that does not exist.
-func (c *Catalog) settle(v reflect.Value, node *strict.Node, path string) error {
+// lower moves a tree down by a number of lines.
+func lower(n *strict.Node, lines int) {
+	n.Pos.Line += lines
+	for i := range n.Keys {
+		n.Keys[i].Pos.Line += lines
+	}
+	for _, item := range n.Items {
+		lower(item, lines)
+	}
+}
+
+// settle names every figure of a record, hands down the record's origin (or,
+// to a key taken over from another record, that in written), and returns all
+// that lack one or name a source that does not exist.
+func (c *Catalog) settle(v reflect.Value, node *strict.Node, path string, written map[string]Origin) error {
 	var record Origin
 	if o := v.FieldByName("Origin"); o.IsValid() {
 		record = o.Interface().(Origin)
 	}
 	var errs strict.Errors
 	c.walk(v, path, "", func(f anyFigure, full, key string) {
-		if err := f.settle(full, record); err != nil {
+		origin := record
+		if top, _, _ := strings.Cut(key, "."); written != nil {
+			if o, ok := written[top]; ok {
+				origin = o
+			}
+		}
+		if err := f.settle(full, origin); err != nil {
 			errs = append(errs, node.ErrorAt(key, err.Error(), ""))
 			return
 		}
@@ -164,20 +183,4 @@ func (c *Catalog) walk(v reflect.Value, path, key string, visit func(f anyFigure
 		}
 		c.walk(v.Field(i), path+"."+name, at, visit)
 	}
-}
-
-// UnknownError says that the catalogue has no record of a name.
-type UnknownError struct {
-	Noun  string // "system", "GPU"
-	Name  string
-	Known []string // all names of that kind
-}
-
-// Error names the nearest record, or all if none is near.
-func (e *UnknownError) Error() string {
-	hint := "expected one of " + strings.Join(e.Known, ", ")
-	if near := strict.DidYouMean(e.Name, e.Known); near != "" {
-		hint = near
-	}
-	return fmt.Sprintf("catalogue: no %s is called %q; %s", e.Noun, e.Name, hint)
 }

@@ -115,7 +115,25 @@ func (r *resolver) nvlink(n *SystemNVLink) (*nvlink.Spec, error) {
 		return nil, err
 	}
 	spec.SwitchLatency = use(r, sw.Latency)
-	return spec, nil
+	if n.Tier != nil {
+		spec.Tier, err = r.tier(n.Tier)
+	}
+	return spec, err
+}
+
+// tier resolves the second tier of an NVLink domain, whose links are those of
+// the first.
+func (r *resolver) tier(t *SystemTier) (*nvlink.Tier, error) {
+	tier := &nvlink.Tier{Groups: int(use(r, t.Groups)), Uplinks: use(r, t.Uplinks), Switches: use(r, t.Switches)}
+	if t.Switch == "" {
+		return tier, nil
+	}
+	sw, err := r.c.Switch(t.Switch)
+	if err != nil {
+		return nil, err
+	}
+	tier.SwitchLatency = use(r, sw.Latency)
+	return tier, nil
 }
 
 // network adds the fabric that the options or, for several hosts, the system

@@ -15,7 +15,8 @@ import (
 // Quantity is what a [Figure] can be.
 type Quantity interface {
 	sim.Rate | sim.Bytes | sim.Time | sim.FlopRate |
-		Count | Ratio | Watts | Metres | TimePerMetre | Flag | Split | Edges | Reach
+		Count | Ratio | Watts | Metres | TimePerMetre | Flag | Split | Edges | Reach |
+		Supplies | Dollars | DollarsPerHour | EnergyPerBit
 }
 
 // maxCount bounds every number of things in a file, so that a slip of the
@@ -105,6 +106,14 @@ func parse[T Quantity](text string) (T, error) {
 		*p, err = parseSplit(text)
 	case *Edges:
 		*p, err = parseEdges(text)
+	case *Supplies:
+		*p, err = parseSupplies(text)
+	case *Dollars:
+		*p, err = parseUnit[Dollars](text, "USD", "a price such as 30000USD")
+	case *DollarsPerHour:
+		*p, err = parseUnit[DollarsPerHour](text, "USD/h", "a price of use such as 2.5USD/h")
+	case *EnergyPerBit:
+		*p, err = parseUnit[EnergyPerBit](text, "pJ/bit", "an energy such as 1.3pJ/bit")
 	case *Reach:
 		err = expected(text, "one of "+strings.Join(reachNames[:], ", "))
 		for i, name := range reachNames {
@@ -227,4 +236,9 @@ var looks = map[string]string{
 	"split":        "numbers such as 5+4+4+5, or equal parts such as 18x1",
 	"edges":        "pairs of GPUs and their links such as 0-1:6 0-2:6",
 	"reach":        "one of " + strings.Join(reachNames[:], ", "),
+
+	"supplies":       "power supplies such as 6x3300W, or 2+2x2700W where two are spare",
+	"dollars":        "a price such as 30000USD",
+	"dollarsperhour": "a price of use such as 2.5USD/h",
+	"energyperbit":   "an energy such as 1.3pJ/bit",
 }

@@ -18,13 +18,15 @@ type Source struct {
 // have (bf16 on a V100) are not known.
 type GPU struct {
 	Name   string `yaml:"-"`
+	Like   string `yaml:"like"` // record that other keys are taken from
 	Title  string `yaml:"title" weft:"required"`
 	Origin Origin `yaml:"origin" weft:"required"`
-	Arch   string `yaml:"arch" weft:"required"` // volta, ampere, hopper, blackwell, ada
+	Arch   string `yaml:"arch" weft:"required"` // pascal, volta, ampere, ada, hopper, blackwell, rubin
 
 	Peak             Peaks             `yaml:"peak" weft:"required"`
 	FLOPEfficiency   Figure[Ratio]     `yaml:"flop_efficiency" weft:"required"` // of Peak, by large matrix products
 	Memory           Figure[sim.Bytes] `yaml:"memory" weft:"required"`
+	MemoryKind       string            `yaml:"memory_kind"`
 	MemoryRate       Figure[sim.Rate]  `yaml:"memory_rate" weft:"required"`
 	MemoryEfficiency Figure[Ratio]     `yaml:"memory_efficiency" weft:"required"` // of MemoryRate, by large copies
 	Launch           Figure[sim.Time]  `yaml:"launch" weft:"required"`            // shortest kernel
@@ -35,6 +37,10 @@ type GPU struct {
 	PCIe             *Slot             `yaml:"pcie"`
 	C2C              string            `yaml:"c2c"`         // link to the CPU, in place of PCIe
 	PeerAccess       Figure[Flag]      `yaml:"peer_access"` // the driver allows it over PCIe
+
+	Price Figure[Dollars]        `yaml:"price"` // of the part
+	Rent  Figure[DollarsPerHour] `yaml:"rent"`  // of one GPU in a cloud
+	Spot  Figure[DollarsPerHour] `yaml:"spot"`  // the same when it can be taken away
 }
 
 // Peaks are dense arithmetic rates by data type.
@@ -47,10 +53,14 @@ type Peaks struct {
 	FP4  Figure[sim.FlopRate] `yaml:"fp4"`
 }
 
-// Ports are the links of one kind that a GPU has.
+// Ports are the links of one kind that a GPU has. With Bridge they end in
+// connectors at the edge of a card: they carry something only where a bridge
+// joins two or four cards. A system whose record wires no NVLink leaves either
+// kind idle.
 type Ports struct {
-	Link  string        `yaml:"link" weft:"required"`
-	Count Figure[Count] `yaml:"count" weft:"required"`
+	Link   string        `yaml:"link" weft:"required"`
+	Count  Figure[Count] `yaml:"count" weft:"required"`
+	Bridge bool          `yaml:"bridge"`
 }
 
 // Slot is a PCIe connection: lanes of a generation.
@@ -63,6 +73,7 @@ type Slot struct {
 // direction.
 type Link struct {
 	Name   string `yaml:"-"`
+	Like   string `yaml:"like"` // record that other keys are taken from
 	Title  string `yaml:"title" weft:"required"`
 	Kind   string `yaml:"kind" weft:"required,enum=nvlink|pcie|socket|c2c|network|ideal"`
 	Origin Origin `yaml:"origin" weft:"required"`
@@ -74,6 +85,7 @@ type Link struct {
 	Calibration Figure[Ratio]        `yaml:"calibration"` // what copies reach of the rest
 	Latency     Figure[sim.Time]     `yaml:"latency" weft:"required"`
 	PerMetre    Figure[TimePerMetre] `yaml:"per_metre"` // of cable, beyond Latency
+	Energy      Figure[EnergyPerBit] `yaml:"energy"`
 }
 
 // Check refuses a link without a rate.
@@ -123,6 +135,7 @@ func (l *Link) lineCode() float64 { return float64(cmp.Or(l.LineCode.Value(), 1)
 // Switch is an NVSwitch, a PCIe switch or a network switch.
 type Switch struct {
 	Name   string `yaml:"-"`
+	Like   string `yaml:"like"` // record that other keys are taken from
 	Title  string `yaml:"title" weft:"required"`
 	Kind   string `yaml:"kind" weft:"required,enum=nvswitch|pcie|network|ideal"`
 	Link   string `yaml:"link"` // that its ports speak
@@ -132,6 +145,7 @@ type Switch struct {
 	Latency     Figure[sim.Time] `yaml:"latency" weft:"required"`
 	Multicast   Figure[Flag]     `yaml:"multicast"`    // in-switch multicast and reduction
 	UplinkLanes Figure[Count]    `yaml:"uplink_lanes"` // of a PCIe switch
+	Power       Figure[Watts]    `yaml:"power"`        // at most; without optics
 }
 
 // Check asks a PCIe switch for its uplink.
@@ -144,6 +158,7 @@ func (s *Switch) Check(report func(key, message string)) {
 // NIC is a network adapter with one port in use.
 type NIC struct {
 	Name    string           `yaml:"-"`
+	Like    string           `yaml:"like"` // record that other keys are taken from
 	Title   string           `yaml:"title" weft:"required"`
 	Link    string           `yaml:"link" weft:"required"`
 	Origin  Origin           `yaml:"origin" weft:"required"`
@@ -154,6 +169,7 @@ type NIC struct {
 // CPU is one socket and its way to others.
 type CPU struct {
 	Name   string `yaml:"-"`
+	Like   string `yaml:"like"` // record that other keys are taken from
 	Title  string `yaml:"title" weft:"required"`
 	Origin Origin `yaml:"origin" weft:"required"`
 
@@ -163,77 +179,15 @@ type CPU struct {
 	MemoryRate       Figure[sim.Rate] `yaml:"memory_rate" weft:"required"`  // of the bus, reads and writes in sum
 	MemoryEfficiency Figure[Ratio]    `yaml:"memory_efficiency" weft:"required"`
 	MemoryLatency    Figure[sim.Time] `yaml:"memory_latency" weft:"required"`
-	RootRate         Figure[sim.Rate] `yaml:"root_rate" weft:"required"` // on-die, host bridge to socket
+	RootRate         Figure[sim.Rate] `yaml:"root_rate" weft:"required"` // on-die, host bridge to socket, per x16 port
 	BridgeLatency    Figure[sim.Time] `yaml:"bridge_latency" weft:"required"`
 	SocketLatency    Figure[sim.Time] `yaml:"socket_latency" weft:"required"`
-}
-
-// System is one host: a server, or a rack whose trays share their NVLink.
-type System struct {
-	Name   string `yaml:"-"`
-	Title  string `yaml:"title" weft:"required"`
-	Origin Origin `yaml:"origin" weft:"required"`
-
-	GPU     string        `yaml:"gpu" weft:"required"`
-	GPUs    Figure[Count] `yaml:"gpus" weft:"required"`
-	AnySize bool          `yaml:"any_size"` // GPUs is a default: the number is free
-	Trays   Figure[Count] `yaml:"trays"`    // parts with CPUs of their own; not known is one
-
-	NVLink  *SystemNVLink `yaml:"nvlink"`
-	CPU     string        `yaml:"cpu"`
-	Sockets Figure[Count] `yaml:"sockets"` // of a tray
-	PCIe    *SystemPCIe   `yaml:"pcie"`
-	NIC     string        `yaml:"nic"`
-	NICs    Figure[Count] `yaml:"nics"` // of a tray
-
-	P2P    Figure[Reach] `yaml:"p2p"`
-	GDR    Figure[Reach] `yaml:"gdr"`
-	Power  Figure[Watts] `yaml:"power"`  // of the host, as it is provisioned
-	Fabric string        `yaml:"fabric"` // between hosts, unless another is named
-}
-
-// SystemNVLink is the NVLink wiring of a host, either through switches or
-// direct.
-type SystemNVLink struct {
-	Link   string        `yaml:"link" weft:"required"`
-	Switch string        `yaml:"switch"`
-	Planes Figure[Split] `yaml:"planes"`
-	Edges  Figure[Edges] `yaml:"edges"`
-}
-
-// Check refuses wiring that is neither or both.
-func (n *SystemNVLink) Check(report func(key, message string)) {
-	switch {
-	case n.Planes.Known() == n.Edges.Known():
-		report("", "expected either planes (with a switch) or edges")
-	case n.Planes.Known() && n.Switch == "":
-		report("", "planes without a switch, expected the name of one")
-	}
-}
-
-// SystemPCIe is the PCIe tree of a tray. GPUs and NICs are dealt over the
-// host bridges in order.
-type SystemPCIe struct {
-	Switch string        `yaml:"switch"`                // one below each host bridge; "" hangs devices from the CPU
-	Roots  Figure[Split] `yaml:"roots" weft:"required"` // host bridges on each socket
-}
-
-// Check asks for the parts that belong together.
-func (s *System) Check(report func(key, message string)) {
-	if s.PCIe != nil && (s.CPU == "" || !s.Sockets.Known() || !s.P2P.Known() || !s.GDR.Known()) {
-		report("pcie", "a PCIe tree also needs cpu, sockets, p2p and gdr")
-	}
-	if s.PCIe == nil && s.NVLink == nil {
-		report("", "neither nvlink nor pcie joins the GPUs, expected at least one")
-	}
-	if (s.NIC == "") != !s.NICs.Known() {
-		report("", "nic and nics belong together")
-	}
 }
 
 // Fabric is a network between hosts.
 type Fabric struct {
 	Name   string `yaml:"-"`
+	Like   string `yaml:"like"` // record that other keys are taken from
 	Title  string `yaml:"title" weft:"required"`
 	Kind   string `yaml:"kind" weft:"required,enum=single-switch|rail-optimized|fat-tree"`
 	Switch string `yaml:"switch" weft:"required"`

@@ -66,8 +66,7 @@ func slower(a, b *Link) *Link {
 	return a
 }
 
-// pcie lays out the tree of a tray: GPUs and NICs are dealt over the host
-// bridges in order, below a switch each where the system has switches.
+// pcie lays out the tree of a tray.
 func (r *resolver) pcie(s *System, g *GPU, gpus int, acs bool) (*pcie.Spec, error) {
 	cpu, err := r.c.CPU(s.CPU)
 	if err != nil {
@@ -97,92 +96,9 @@ func (r *resolver) pcie(s *System, g *GPU, gpus int, acs bool) (*pcie.Spec, erro
 		}
 		spec.SocketLink = r.wire(l, int(use(r, cpu.SocketLinks)))
 	}
-	if err := r.roots(spec, s, cpu, host); err != nil {
+	p, err := r.roots(spec, s, cpu, host)
+	if err != nil {
 		return nil, err
 	}
-	return spec, r.devices(spec, s, g, gpus, host)
-}
-
-// roots adds the host bridges and the switches below them.
-func (r *resolver) roots(spec *pcie.Spec, s *System, cpu *CPU, host *Link) error {
-	roots := use(r, s.PCIe.Roots)
-	if len(roots) != spec.Sockets {
-		return fmt.Errorf("pcie.roots %s is for %d sockets, but there are %d", s.PCIe.Roots, len(roots), spec.Sockets)
-	}
-	ondie := topology.Wire{Rate: use(r, cpu.RootRate), Class: topology.Class{Name: "root-" + cpu.Name, Raw: cpu.RootRate.Value(), Note: cpu.RootRate.Note}}
-	for socket, n := range roots {
-		for range n {
-			spec.Bridges = append(spec.Bridges, pcie.Bridge{Socket: socket, Link: ondie})
-		}
-	}
-	if len(spec.Bridges) == 0 {
-		return fmt.Errorf("pcie.roots %s has no host bridge", s.PCIe.Roots)
-	}
-	if s.PCIe.Switch == "" {
-		return nil
-	}
-	sw, err := r.c.Switch(s.PCIe.Switch)
-	if err != nil {
-		return err
-	}
-	l, err := r.c.Link(sw.Link)
-	if err != nil {
-		return err
-	}
-	spec.SwitchLatency = use(r, sw.Latency)
-	uplink := r.lanes(slower(l, host), int(use(r, sw.UplinkLanes)))
-	for i := range spec.Bridges {
-		spec.Switches = append(spec.Switches, pcie.Slot{Under: pcie.Parent{Kind: pcie.OnBridge, Index: i}, Link: uplink})
-	}
-	return nil
-}
-
-// devices deals GPUs and NICs over the host bridges or their switches.
-func (r *resolver) devices(spec *pcie.Spec, s *System, g *GPU, gpus int, host *Link) error {
-	slot := func(i, n int, d Slot) (pcie.Slot, error) {
-		l, err := r.c.Link(d.Link)
-		if err != nil {
-			return pcie.Slot{}, err
-		}
-		under := pcie.Parent{Kind: pcie.OnBridge, Index: i * len(spec.Bridges) / n}
-		if len(spec.Switches) > 0 {
-			under.Kind = pcie.OnSwitch
-		}
-		return pcie.Slot{Under: under, Link: r.lanes(slower(l, host), int(use(r, d.Lanes)))}, nil
-	}
-	for i := range gpus {
-		var d pcie.Slot
-		var err error
-		switch {
-		case g.C2C != "":
-			var l *Link
-			if l, err = r.c.Link(g.C2C); err == nil {
-				d = pcie.Slot{Under: pcie.Parent{Kind: pcie.OnSocket, Index: i * spec.Sockets / gpus}, Link: r.wire(l, 1)}
-			}
-		case g.PCIe != nil:
-			d, err = slot(i, gpus, *g.PCIe)
-		default:
-			err = fmt.Errorf("GPU %s has neither pcie nor c2c, so it cannot hang in a PCIe tree", g.Name)
-		}
-		if err != nil {
-			return err
-		}
-		spec.GPUs = append(spec.GPUs, d)
-	}
-	if s.NIC == "" {
-		return nil
-	}
-	nic, err := r.c.NIC(s.NIC)
-	if err != nil {
-		return err
-	}
-	n := int(use(r, s.NICs))
-	for i := range n {
-		d, err := slot(i, n, nic.PCIe)
-		if err != nil {
-			return err
-		}
-		spec.NICs = append(spec.NICs, d)
-	}
-	return nil
+	return spec, r.devices(spec, s, g, gpus, p)
 }
