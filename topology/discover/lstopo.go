@@ -39,6 +39,7 @@ func readLstopo(name string, content []byte) (*Dump, error) {
 	if len(h.CPUs) == 0 && len(h.PCI) == 0 && len(r.faults) == 0 {
 		r.fault(root, ErrNoMachine, "", "no NUMA node and no PCIe device in it")
 	}
+	r.tooMany(root, h)
 	r.place()
 	if len(h.GPUs) == 0 {
 		r.note(Unknown, "", "no GPU is listed")

@@ -219,9 +219,11 @@ func (m *Matrix) socketKey(i int) string {
 }
 
 // links reads the NV cells. They are the links of pairs, or, if they are more
-// than a GPU can have (18 at most, in any generation), its links to switches.
+// than a GPU can have (18 at most, in any generation) and every pair has what
+// the poorer of the two has in all, its links to switches.
 func (r *matrixReader) links(h *Host) {
 	m := h.Matrix
+	width := make([]int, m.GPUs) // to the best peer
 	most := 0
 	equal, full := true, true
 	var first Cell
@@ -237,6 +239,7 @@ func (r *matrixReader) links(h *Host) {
 				first = c
 			}
 			equal = equal && c == first
+			width[i] = max(width[i], c.Links)
 		}
 		most = max(most, sum)
 	}
@@ -244,6 +247,13 @@ func (r *matrixReader) links(h *Host) {
 		return
 	}
 	switched := most > 18
+	for i := range m.GPUs {
+		for j := range i {
+			if c := m.At(i, j); c.Known && c.Links != min(width[i], width[j]) {
+				switched = false
+			}
+		}
+	}
 	if !switched && equal && full && m.GPUs < 8 {
 		r.note(Assumed, "", "the GPUs are taken as joined directly, each pair by %d NVLinks; behind an NVSwitch of GPUs with %d links the words would be the same", first.Links, first.Links)
 	}
@@ -256,9 +266,7 @@ func (r *matrixReader) links(h *Host) {
 			case !switched:
 				g.Links = append(g.Links, Link{Kind: NVLink, Count: c.Links, Peer: j})
 			case len(g.Links) == 0:
-				g.Links = []Link{{Kind: NVLink, Count: c.Links, Peer: -1, Switch: true}}
-			default: // its own links are those to the best peer
-				g.Links[0].Count = max(g.Links[0].Count, c.Links)
+				g.Links = []Link{{Kind: NVLink, Count: width[i], Peer: -1, Switch: true}}
 			}
 		}
 	}

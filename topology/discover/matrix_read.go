@@ -12,7 +12,7 @@ import (
 	"github.com/weft-sim/weft/topology"
 )
 
-// maxDevices bounds a matrix, whose size is the square.
+// maxDevices bounds the devices of a host, whose matrix is the square.
 const maxDevices = 512
 
 var (
@@ -190,6 +190,10 @@ func (r *matrixReader) readHeader(i int) {
 		return
 	}
 	for j, n := range r.header {
+		if w := words.FindString(n); w == n || p2pWord.MatchString(n) || n[0] < 'A' {
+			r.fault(i+1, r.column(i, n), ErrSyntax, "names of devices are as GPU0, NIC0, mlx5_0", "column %d is called %s", j+1, clip(n))
+			return
+		}
 		if k, twice := r.names[n]; twice {
 			r.fault(i+1, 0, ErrContradiction, "", "column %s is there twice, as number %d and %d", clip(n), k+1, j+1)
 		}
@@ -202,6 +206,10 @@ func (r *matrixReader) readHeader(i int) {
 func (r *matrixReader) readRow(i int) int {
 	f := strings.Fields(r.lines[i])
 	row := matrixRow{label: f[0], line: i + 1}
+	if len(r.rows) == maxDevices {
+		r.fault(i+1, 0, ErrTooLarge, "", "more than %d rows", maxDevices)
+		return i
+	}
 	for _, have := range r.rows {
 		if have.label == row.label {
 			r.fault(i+1, 1, ErrContradiction, "give each host a file of its own", "row %s is there twice, first on line %d", row.label, have.line)

@@ -175,6 +175,26 @@ func TestMatrixTraps(t *testing.T) {
 		require.NoError(t, err)
 		assert.Nil(t, s.Host.NVLink)
 	})
+	t.Run("a plane that all have lost", func(t *testing.T) {
+		d, m := readMatrix(t, square(8, func(int, int) string { return "NV10" }))
+		s, err := d.Spec(&wrong{})
+		require.NoError(t, err)
+		assert.Equal(t, []int{2, 2, 2, 2, 2}, s.Host.NVLink.Planes)
+		assert.Contains(t, fmt.Sprint(s.Notes), "10 NVLinks where its kind has 12")
+		assert.Empty(t, m.Diff(discover.Relations(&s)))
+	})
+	t.Run("wide mesh", func(t *testing.T) { // not all are joined, so no switch
+		d, m := readMatrix(t, square(4, func(i, j int) string {
+			if i+j == 3 {
+				return "SYS"
+			}
+			return "NV12"
+		}))
+		s, err := d.Spec(&bench{})
+		require.NoError(t, err)
+		assert.Len(t, s.Host.NVLink.Edges, 4)
+		assert.Empty(t, m.Diff(discover.Relations(&s)))
+	})
 	t.Run("planes of another GPU", func(t *testing.T) {
 		d, _ := readMatrix(t, square(8, func(int, int) string { return "NV18" }))
 		_, err := d.Spec(&wrong{})

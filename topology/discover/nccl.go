@@ -32,6 +32,9 @@ func readNCCL(name string, content []byte) (*Dump, error) {
 		r.fault(root, ErrNoMachine, "", "<system> has no <cpu>, so there is nothing in it")
 	}
 	for _, h := range r.hosts {
+		if r.tooMany(root, &h.Host) {
+			break
+		}
 		h.finish()
 		r.dump.Hosts = append(r.dump.Hosts, h.Host)
 	}
@@ -74,6 +77,10 @@ func (r *ncclReader) cpu(e *element) {
 		if have.Name == hash {
 			h = have
 		}
+	}
+	if h == nil && len(r.hosts) == maxDevices || h != nil && len(h.CPUs) == maxDevices {
+		r.fault(e, ErrTooLarge, "", "more than %d hosts, or NUMA nodes of one", maxDevices)
+		return
 	}
 	if h == nil {
 		h = &ncclHost{Host: Host{Name: hash}, r: r, seen: make(map[string]*element), told: make(map[string]bool)}
@@ -275,6 +282,10 @@ func (h *ncclHost) addLink(i int, e *element, position map[string]int) {
 	g := &h.GPUs[i]
 	where := h.where(fmt.Sprintf("GPU%d (line %d)", g.Index, e.line))
 	l := Link{Kind: LinkKind(e.name), Peer: -1, Target: e.get("target"), Count: h.r.integer(e, "count", 1, 0, 1<<10)}
+	if len(g.Links) == maxDevices {
+		h.r.fault(e, ErrTooLarge, "", "a GPU with links to more than %d places", maxDevices)
+		return
+	}
 	if l.Count == 0 {
 		h.r.note(Degraded, where, "%s of 0 links: it is down, or was never there; left out", e.name)
 		return

@@ -30,7 +30,9 @@ func readQuery(name string, content []byte) (*Dump, error) {
 		seen[g.BusID] = e
 		h.GPUs = append(h.GPUs, g)
 	}
-	x.queryHost(root, &h)
+	if !x.tooMany(root, &h) {
+		x.queryHost(root, &h)
+	}
 	x.dump.Hosts = []Host{h}
 	return x.result()
 }

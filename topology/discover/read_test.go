@@ -3,8 +3,10 @@ package discover_test
 import (
 	"bytes"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/assert"
@@ -98,5 +100,38 @@ func TestTruncated(t *testing.T) {
 			}
 			_, _ = d.Spec(&bench{})
 		}
+	}
+}
+
+// TestHuge: what could grow with the square of a file is bounded.
+func TestHuge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some MiB of text")
+	}
+	repeat := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(strings.ReplaceAll(format, "#", strconv.Itoa(i)))
+		}
+		return b.String()
+	}
+	for name, text := range map[string]string{
+		"hosts":   `<system version="1">` + repeat(50_000, `<cpu host_hash="#"/>`) + `</system>`,
+		"nodes":   `<system version="1">` + repeat(50_000, `<cpu numaid="#"/>`) + `</system>`,
+		"devices": `<system version="1"><cpu>` + repeat(50_000, `<pci busid="#" class="0x030200"/>`) + `</cpu></system>`,
+		"queries": `<nvidia_smi_log>` + repeat(50_000, `<gpu id="#"/>`) + `</nvidia_smi_log>`,
+		"objects": `<topology version="2.0">` + repeat(50_000, `<object type="PCIDev" pci_busid="#" pci_type="0302 [10de:1]"/>`) + `</topology>`,
+		"rows":    repeat(100_000, "GPU# X SYS\n"),
+		"header":  repeat(100_000, "\tGPU#") + "\nGPU0 X\n",
+		"row":     "GPU0" + repeat(100_000, " X") + "\n",
+		"word":    "GPU0 " + repeat(100_000, "SYS") + "\n",
+		"links": `<system version="1"><cpu><pci busid="a" class="0x030200"><gpu>` + repeat(50_000, `<nvlink target="fffffff:#" count="1"/>`) +
+			`</gpu></pci></cpu></system>`,
+		"elements": `<topology>` + repeat(600_000, `<a/>`) + `</topology>`,
+	} {
+		start := time.Now()
+		_, err := discover.Read("huge", []byte(text))
+		assert.ErrorIs(t, err, discover.ErrTooLarge, name)
+		assert.Less(t, time.Since(start), 5*time.Second, name)
 	}
 }

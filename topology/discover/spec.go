@@ -229,7 +229,17 @@ func (b *specBuilder) planes(w *wiring, s *nvlink.Spec) {
 	for _, n := range s.Planes {
 		sum += n
 	}
-	if sum != w.most {
+	if sum > w.most {
+		b.note(Assumed, "", "each GPU has %d NVLinks where its kind has %d; the rest is taken off the last planes", w.most, sum)
+		for p := len(s.Planes) - 1; sum > w.most; p-- {
+			n := min(sum-w.most, s.Planes[p])
+			sum -= n
+			if s.Planes[p] -= n; s.Planes[p] == 0 {
+				s.Planes = s.Planes[:p]
+			}
+		}
+	}
+	if sum < w.most {
 		b.fail(fmt.Errorf("the GPUs have %d NVLinks each, but the planes of their kind hold %d (%v): is the kind of GPU right?", w.most, sum, s.Planes))
 		return
 	}

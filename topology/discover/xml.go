@@ -191,6 +191,15 @@ func (x *xmlFile) parse(content []byte) (*element, error) {
 	return root, nil
 }
 
+// tooMany refuses hosts whose matrix would not be of this world.
+func (x *xmlFile) tooMany(root *element, h *Host) bool {
+	if len(h.GPUs) > maxDevices || len(h.NICs) > maxDevices {
+		x.fault(root, ErrTooLarge, "", "a host of %d GPUs and %d NICs; at most %d of each are read", len(h.GPUs), len(h.NICs), maxDevices)
+		return true
+	}
+	return false
+}
+
 // integer returns an attribute as a number, or def where it is absent or
 // empty. What is not a number, or beyond the bounds, is a fault.
 func (x *xmlFile) integer(e *element, name string, def, low, high int) int {
