@@ -325,6 +325,7 @@ func (f *graphFile) ranks(v *value) {
 		switch {
 		case !ok:
 			f.s.add(ErrContradiction, item.line, item.col, "the rank "+clip(item.text), "a node that is listed", "")
+			continue
 		case f.n.Graph.Nodes[id].Kind != topology.GPU:
 			f.s.add(ErrContradiction, item.line, item.col, "the rank "+clip(item.text)+", a "+f.n.Graph.Nodes[id].Kind.String(), "a GPU", "")
 		case seen[id]:
