@@ -12,8 +12,10 @@ import (
 // that says what the user could add.
 type Completer interface {
 	// NVLink returns one NVLink (or xGMI link) of a GPU and, if the domain is
-	// switched, the traversal of a switch and how the GPU's links are divided
-	// over the planes. Edges and Down are filled in by the caller.
+	// switched, the traversal of a switch, how the GPU's links are divided over
+	// the planes, and the second tier if there is one. Edges and Down are
+	// filled in by the caller. If Links is 0 it returns all that a board of
+	// such GPUs has, edges too, or the zero Spec for a board without NVLink.
 	NVLink(NVLinkQuestion) (nvlink.Spec, error)
 
 	// Slot returns the link above a GPU, a NIC or a PCIe switch.
@@ -29,7 +31,7 @@ type NVLinkQuestion struct {
 	GPU      *GPU // one that has its links
 	Kind     LinkKind
 	Switched bool
-	Links    int // of each GPU; 0 if the dump does not tell
+	Links    int // of each GPU; 0 if the dump does not tell, nor whether there are any
 	GPUs     int // in the domain
 }
 

@@ -53,7 +53,7 @@ func detect(content []byte) Format {
 }
 
 // Read reads a file of any format that [Detect] knows. name is for messages
-// only. An error is an [*Error].
+// only. An error is an [*Error], or several joined.
 func Read(name string, content []byte) (*Dump, error) {
 	content, err := Unwrap(name, content)
 	if err != nil {

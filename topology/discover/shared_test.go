@@ -166,7 +166,8 @@ func checkBuilt(t *testing.T, s *machine.Spec, m *discover.Matrix) {
 	for i := range m.Devices {
 		for j := range m.Devices {
 			if c := m.At(i, j); c.Known && c.Kind != topology.NVL {
-				p := tree.Route(device(i), device(j), nil)
+				p, ok := tree.Route(device(i), device(j), nil)
+				assert.True(t, ok)
 				assert.Equal(t, c.Kind, p.Kind, "%s to %s", m.Devices[i], m.Devices[j])
 			}
 		}

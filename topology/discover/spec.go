@@ -207,7 +207,7 @@ func (b *specBuilder) nvlink() *nvlink.Spec {
 	}
 	s.Down, s.Edges = nil, nil
 	if !w.switched {
-		s.Planes, s.Edges = nil, w.edges()
+		s.Planes, s.Tier, s.Edges = nil, nil, w.edges()
 		if len(s.Edges) == 0 {
 			return nil
 		}
@@ -221,6 +221,7 @@ func (b *specBuilder) nvlink() *nvlink.Spec {
 // GPUs lack.
 func (b *specBuilder) planes(w *wiring, s *nvlink.Spec) {
 	if names := w.planes(); names != nil {
+		s.Tier = nil // the dump names every switch that a GPU sees
 		s.Planes = w.widths(names)
 		s.Down = w.missing(names, s.Planes)
 		return
@@ -231,13 +232,8 @@ func (b *specBuilder) planes(w *wiring, s *nvlink.Spec) {
 	}
 	if sum > w.most {
 		b.note(Assumed, "", "each GPU has %d NVLinks where its kind has %d; the rest is taken off the last planes", w.most, sum)
-		for p := len(s.Planes) - 1; sum > w.most; p-- {
-			n := min(sum-w.most, s.Planes[p])
-			sum -= n
-			if s.Planes[p] -= n; s.Planes[p] == 0 {
-				s.Planes = s.Planes[:p]
-			}
-		}
+		trim(s, sum-w.most)
+		sum = w.most
 	}
 	if sum < w.most {
 		b.fail(fmt.Errorf("the GPUs have %d NVLinks each, but the planes of their kind hold %d (%v): is the kind of GPU right?", w.most, sum, s.Planes))
@@ -258,6 +254,26 @@ func (b *specBuilder) planes(w *wiring, s *nvlink.Spec) {
 			}
 		}
 	}
+}
+
+// trim takes links off the last planes, and planes without links away. What
+// c returned is its own, so nothing is changed in place.
+func trim(s *nvlink.Spec, links int) {
+	s.Planes = slices.Clone(s.Planes)
+	for p := len(s.Planes) - 1; links > 0; p-- {
+		n := min(links, s.Planes[p])
+		links -= n
+		if s.Planes[p] -= n; s.Planes[p] == 0 {
+			s.Planes = s.Planes[:p]
+		}
+	}
+	if s.Tier == nil {
+		return
+	}
+	t := *s.Tier
+	t.Uplinks = t.Uplinks[:min(len(t.Uplinks), len(s.Planes))]
+	t.Switches = t.Switches[:min(len(t.Switches), len(s.Planes))]
+	s.Tier = &t
 }
 
 // offFabric takes the GPUs whose fabric is down off all planes.
