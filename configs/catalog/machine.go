@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/weft-sim/weft/sim"
-	"github.com/weft-sim/weft/topology/fabric"
 	"github.com/weft-sim/weft/topology/machine"
 	"github.com/weft-sim/weft/topology/nvlink"
 )
@@ -179,17 +178,7 @@ func (r *resolver) network(m *Machine, o Options) error {
 		nicLatency = use(r, nic.Latency)
 	}
 	m.Fabric = f
-	m.Spec.Fabric = &fabric.Spec{
-		Kind:             fabric.Kind(f.Kind),
-		Tiers:            int(use(r, f.Tiers)),
-		Radix:            int(use(r, sw.Ports)),
-		HostsPerLeaf:     int(use(r, f.HostsPerLeaf)),
-		Oversubscription: float64(use(r, f.Oversubscription)),
-		Port:             r.cable(port, f.PortCable),
-		Cable:            r.cable(trunk, f.TrunkCable),
-		SwitchLatency:    use(r, sw.Latency),
-		NICLatency:       nicLatency,
-	}
+	m.Spec.Fabric = r.fabric(f, sw, trunk, port, nicLatency)
 	return nil
 }
 

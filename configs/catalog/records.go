@@ -183,20 +183,3 @@ type CPU struct {
 	BridgeLatency    Figure[sim.Time] `yaml:"bridge_latency" weft:"required"`
 	SocketLatency    Figure[sim.Time] `yaml:"socket_latency" weft:"required"`
 }
-
-// Fabric is a network between hosts.
-type Fabric struct {
-	Name   string `yaml:"-"`
-	Like   string `yaml:"like"` // record that other keys are taken from
-	Title  string `yaml:"title" weft:"required"`
-	Kind   string `yaml:"kind" weft:"required,enum=single-switch|rail-optimized|fat-tree"`
-	Switch string `yaml:"switch" weft:"required"`
-	Link   string `yaml:"link" weft:"required"`
-	Origin Origin `yaml:"origin" weft:"required"`
-
-	Tiers            Figure[Count]  `yaml:"tiers"`
-	Oversubscription Figure[Count]  `yaml:"oversubscription"` // rate down over rate up of a leaf
-	HostsPerLeaf     Figure[Count]  `yaml:"hosts_per_leaf"`
-	PortCable        Figure[Metres] `yaml:"port_cable"`  // NIC to leaf
-	TrunkCable       Figure[Metres] `yaml:"trunk_cable"` // switch to switch
-}

@@ -49,15 +49,6 @@ func (r *resolver) lanes(l *Link, n int) topology.Wire {
 	return w
 }
 
-// cable returns a network link with a cable of a length.
-func (r *resolver) cable(l *Link, length Figure[Metres]) topology.Wire {
-	w := r.wire(l, 1)
-	if l.PerMetre.Known() && length.Known() {
-		w.Latency += sim.Time(float64(use(r, length)) * float64(use(r, l.PerMetre)))
-	}
-	return w
-}
-
 // slower returns the link that two ends agree on.
 func slower(a, b *Link) *Link {
 	if b.Nominal() < a.Nominal() {
