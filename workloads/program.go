@@ -137,6 +137,7 @@ type Op struct {
 	PeerMap int32
 	Peer    int32
 	Tag     int32
+	Dim     Dim // the parallel dimension that the message serves
 }
 
 // Peer returns the peer of rank r in operation o.
