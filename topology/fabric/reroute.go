@@ -13,21 +13,30 @@ import (
 func (f *Fabric) Reroute(g *topology.Graph) *Fabric {
 	n := *f
 	n.g = g
-	if !f.trunks {
-		return &n
+	late := false
+	look := func(l topology.LinkID) {
+		if l != none {
+			was, is := f.g.Links[l], g.Links[l]
+			n.missing = n.missing || is.Down || is.Width != was.Width
+			late = late || is.Latency != was.Latency
+		}
 	}
-	missing, late := false, false
-	for _, sets := range [][][]topology.LinkID{f.toSpines, f.toLeaf, f.toCores, f.toPod} {
+	for _, sets := range [][][]topology.LinkID{f.toSpines, f.toLeaf, f.toCores, f.toPod, f.local} {
 		for _, links := range sets {
 			for _, l := range links {
-				was, is := f.g.Links[l], g.Links[l]
-				missing = missing || is.Down || is.Width != was.Width
-				late = late || is.Latency != was.Latency
+				look(l)
+			}
+		}
+	}
+	for _, groups := range f.global {
+		for _, bundles := range groups {
+			for _, b := range bundles {
+				look(b.link)
 			}
 		}
 	}
 	switch {
-	case !missing && !late:
+	case !f.trunks, !n.missing && !late:
 	case !late && f.plan.cores == 0 && n.sameSpines():
 		n.AddTrunks(g)
 	default:
@@ -101,6 +110,9 @@ func (f *Fabric) Apart(use []int32) (a, b int32, apart bool) {
 	of := make([]int32, len(f.switches))
 	for i := range of {
 		of[i] = -1
+	}
+	if !f.missing {
+		return 0, 0, false
 	}
 	var leaves []int32
 	for _, port := range use {

@@ -109,6 +109,8 @@ type builder struct {
 	fabric *fabric.Fabric
 
 	hostNodes, hostLinks, hostTrunks int32
+
+	nominal *template // the routes of a host as it was built
 }
 
 func (b *builder) build() error {

@@ -17,6 +17,7 @@ func (b *builder) router() (*router, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.nominal = t
 	for h := range int32(b.hosts) {
 		r.places[h] = place{template: t, links: h * b.hostLinks, trunks: h * b.hostTrunks}
 	}

@@ -12,7 +12,7 @@ import (
 //
 // A staged path crosses PCIe upwards, is written to memory, read from memory
 // and crosses PCIe downwards; what it crosses twice in one direction carries
-// two shares.
+// two shares. Where that memory is out of service it is the other end's.
 //
 // ok is false where links out of service part the two; it is true in any tree
 // as it was built.
@@ -25,17 +25,21 @@ func (t *Tree) Route(a, b Device, buf []topology.Hop) (p topology.Path, ok bool)
 	if ok = t.walk(&direct, a, b); ok && t.allows(a, b, direct.Kind) {
 		return direct, true
 	}
-	at := b
-	if t.vertices[b].kind == topology.NIC {
-		at = a
-	}
 	if t.spec.Memory.IsZero() {
 		return p, false
 	}
-	mem := t.Memory(t.Socket(at))
-	p.Staged = true
-	ok = t.walk(&p, a, mem) && t.walk(&p, mem, b)
-	return p, ok
+	near, far := t.Socket(b), t.Socket(a)
+	if t.vertices[b].kind == topology.NIC {
+		near, far = far, near
+	}
+	for _, socket := range [...]int{near, far} {
+		mem := t.Memory(socket)
+		staged := topology.Path{Hops: p.Hops, Den: 1, Staged: true}
+		if t.walk(&staged, a, mem) && t.walk(&staged, mem, b) {
+			return staged, true
+		}
+	}
+	return p, false
 }
 
 // allows reports whether a may reach b over a path of that kind without host

@@ -1,0 +1,281 @@
+package machine
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/weft-sim/weft/topology"
+)
+
+// Reroute finds the routes of the machine on a graph where links are slower,
+// later, narrower or out of service, and where GPUs and NICs may be: see
+// [fault.Rerouter]. Hosts that lack nothing keep the routes that they share;
+// hosts that lack the same share new ones.
+//
+// [fault.Rerouter]: https://pkg.go.dev/github.com/weft-sim/weft/topology/fault#Rerouter
+func (r *router) Reroute(g *topology.Graph) (topology.Router, []topology.NodeID, []string, error) {
+	b := r.built
+	// Trunks of earlier faults are found anew.
+	g.Trunks = slices.Clip(g.Trunks[:len(b.g.Trunks)])
+	n := b.emptyRouter()
+	rr := rerouter{builder: b, r: n, to: g, known: map[string]*variant{}}
+	if b.fabric != nil {
+		n.fabric = b.fabric.Reroute(g)
+	}
+	nominal := r.built.nominal
+	for h := range int32(b.hosts) {
+		sign := rr.signature(h)
+		if len(sign) == 0 {
+			n.places[h] = place{template: nominal, links: h * b.hostLinks, trunks: h * b.hostTrunks}
+			continue
+		}
+		if err := rr.host(h, string(sign)); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	ranks := rr.ranks()
+	if len(ranks) == 0 {
+		return nil, nil, nil, fmt.Errorf("no GPU is left in service")
+	}
+	if err := rr.check(); err != nil {
+		return nil, nil, nil, err
+	}
+	return n, ranks, rr.notes, nil
+}
+
+type rerouter struct {
+	*builder
+	r     *router
+	to    *topology.Graph
+	known map[string]*variant // by signature
+	notes []string
+}
+
+// variant is a template that is not that of the machine as built.
+type variant struct {
+	template *template
+	host     int32 // where it was found
+	trunks   int   // where its own trunks begin in the graph
+	added    int   // how many it has
+}
+
+// signature says how host h differs from a host as it was built: nothing, or
+// a text that is the same for hosts that lack the same. Rates do not count.
+func (rr *rerouter) signature(h int32) []byte {
+	var sign []byte
+	note := func(kind byte, i int, x ...int64) {
+		sign = append(sign, kind)
+		sign = binary.AppendVarint(sign, int64(i))
+		for _, v := range x {
+			sign = binary.AppendVarint(sign, v)
+		}
+	}
+	first := h * rr.hostLinks
+	for i := range rr.hostLinks {
+		was, is := &rr.g.Links[i], &rr.to.Links[first+i]
+		switch {
+		case is.Down:
+			note('d', int(i))
+		case is.Width != was.Width || is.Latency != was.Latency:
+			note('l', int(i), int64(is.Width), int64(is.Latency))
+		}
+	}
+	for i := range rr.spec.Host.GPUs {
+		if rr.to.Nodes[h*rr.hostNodes+int32(i)].Down {
+			note('g', i)
+		}
+	}
+	if rr.fabric != nil {
+		for p := range rr.r.ports {
+			if rr.portDown(h, p) {
+				note('p', int(p))
+			}
+		}
+	}
+	return sign
+}
+
+func (rr *rerouter) portDown(h, p int32) bool {
+	up, down := rr.fabric.Port(h*rr.r.ports + p)
+	return rr.to.Links[up].Down || rr.to.Links[down].Down
+}
+
+// host finds the routes of a host that lacks something, or those of the first
+// that lacks the same.
+func (rr *rerouter) host(h int32, sign string) error {
+	if v := rr.known[sign]; v != nil {
+		trunks := (h - v.host) * rr.hostTrunks
+		if v.added > 0 {
+			trunks = int32(len(rr.to.Trunks) - v.trunks)
+			for _, t := range rr.to.Trunks[v.trunks : v.trunks+v.added] {
+				links := make([]topology.LinkID, len(t.Links))
+				for i, l := range t.Links {
+					links[i] = l + topology.LinkID((h-v.host)*rr.hostLinks)
+				}
+				rr.to.AddTrunk(topology.Trunk{Links: links, Shares: t.Shares})
+			}
+		}
+		rr.r.places[h] = place{template: v.template, links: (h - v.host) * rr.hostLinks, trunks: trunks}
+		return nil
+	}
+	shift := topology.LinkID(h * rr.hostLinks)
+	before := len(rr.to.Trunks)
+	v := &view{builder: rr.builder, host: h, gone: make([]bool, rr.spec.Host.GPUs), cut: make([]bool, rr.r.ports)}
+	if rr.nvlink != nil {
+		v.nvlink = rr.nvlink.Reroute(rr.to, shift, func(id topology.ResourceID) topology.ResourceID {
+			if id < rr.r.firstTrunk {
+				return id + topology.ResourceID(shift)
+			}
+			return id + topology.ResourceID(h*rr.hostTrunks)
+		})
+	}
+	for _, t := range rr.trees {
+		v.trees = append(v.trees, t.Reroute(rr.to, shift))
+	}
+	for i := range v.gone {
+		v.gone[i] = rr.to.Nodes[h*rr.hostNodes+int32(i)].Down
+	}
+	for p := range v.cut {
+		v.cut[p] = rr.fabric != nil && rr.portDown(h, int32(p))
+	}
+	t, err := v.template()
+	if err != nil {
+		return err
+	}
+	rr.known[sign] = &variant{template: t, host: h, trunks: before, added: len(rr.to.Trunks) - before}
+	rr.r.places[h] = place{template: t}
+	rr.remark(v, t)
+	return nil
+}
+
+// remark notes which GPUs of a host take another way.
+func (rr *rerouter) remark(v *view, t *template) {
+	note := func(format string, args ...any) { rr.notes = append(rr.notes, fmt.Sprintf(format, args...)) }
+	for i := range v.gone {
+		if v.gone[i] {
+			continue
+		}
+		if v.nvlink != nil && v.nvlink.Wired(i) == 0 && rr.nvlink.Wired(i) > 0 {
+			way := "PCIe"
+			if v.trees == nil {
+				way = "the network"
+			}
+			note("n%d.gpu%d has no NVLink left: its traffic takes %s", v.host, i, way)
+		}
+		if t.out == nil || len(t.out[i]) == 0 {
+			continue
+		}
+		was := rr.nominal.out[i]
+		if !slices.EqualFunc(t.out[i], was, func(x, y exit) bool { return x.port == y.port }) {
+			note("n%d.gpu%d leaves by NIC %s instead of %s", v.host, i, portNames(t.out[i]), portNames(was))
+		}
+	}
+}
+
+func portNames(ways exits) string {
+	s := ""
+	for i, w := range ways {
+		if i > 0 {
+			s += ", "
+		}
+		s += fmt.Sprint(w.port)
+	}
+	return s
+}
+
+// ranks lists the GPUs in service and numbers them.
+func (rr *rerouter) ranks() []topology.NodeID {
+	var ids []topology.NodeID
+	var slots []int32
+	for i, id := range rr.gpus {
+		if !rr.to.Nodes[id].Down {
+			ids, slots = append(ids, id), append(slots, int32(i))
+		}
+	}
+	if len(ids) < len(rr.gpus) {
+		rr.r.slots = slots
+	}
+	return ids
+}
+
+// check returns an error if two GPUs in service cannot reach each other. Pairs
+// within a host are looked at host by host, those between hosts by the ports
+// that they use.
+func (rr *rerouter) check() error {
+	if rr.fabric == nil {
+		return nil // a template without a path is an error of its own
+	}
+	present := func(h, g int32) bool { return !rr.to.Nodes[h*rr.hostNodes+g].Down }
+	var buf []topology.Hop
+	for _, v := range rr.variants() {
+		if v.template.pairs == nil {
+			continue
+		}
+		for i, l := range v.template.pairs {
+			x, y := int32(i)/rr.r.gpus, int32(i)%rr.r.gpus
+			if l.ok || x == y || !present(v.host, x) || !present(v.host, y) {
+				continue
+			}
+			if _, err := rr.r.within(v.host, x, y, buf); err != nil {
+				return fmt.Errorf("n%d.gpu%d cannot reach n%d.gpu%d: no NVLink, no PCIe and no NIC joins them", v.host, x, v.host, y)
+			}
+		}
+	}
+	if rr.hosts == 1 {
+		return nil
+	}
+	return rr.checkNetwork(present)
+}
+
+// variants lists the new templates by their first host.
+func (rr *rerouter) variants() []*variant {
+	var vs []*variant
+	for _, v := range rr.known {
+		vs = append(vs, v)
+	}
+	slices.SortFunc(vs, func(a, b *variant) int { return int(a.host - b.host) })
+	return vs
+}
+
+func (rr *rerouter) checkNetwork(present func(h, g int32) bool) error {
+	var use []int32            // ports
+	user := map[int32]string{} // a GPU that uses it
+	rails := make([]string, rr.fabric.Rails())
+	for h := range int32(rr.hosts) {
+		t := rr.r.places[h].template
+		for g := range rr.r.gpus {
+			if !present(h, g) {
+				continue
+			}
+			name := fmt.Sprintf("n%d.gpu%d", h, g)
+			if len(t.out[g]) == 0 {
+				return fmt.Errorf("%s cannot reach other hosts: no NIC in service is in its reach", name)
+			}
+			for _, way := range t.in[g] {
+				if rails[way.rail] == "" {
+					rails[way.rail] = name
+				}
+				if port := h*rr.r.ports + way.port; user[port] == "" {
+					use, user[port] = append(use, port), name
+				}
+			}
+		}
+	}
+	if !rr.fabric.RailsJoined() {
+		for _, v := range rr.variants() {
+			for g, ways := range v.template.relays {
+				for rail, way := range ways {
+					if !way.ok && rails[rail] != "" && present(v.host, int32(g)) {
+						return fmt.Errorf("n%d.gpu%d cannot reach %s: it has no way to rail %d, and no switch joins the rails", v.host, g, rails[rail], rail)
+					}
+				}
+			}
+		}
+		return nil
+	}
+	if a, b, apart := rr.r.fabric.Apart(use); apart {
+		return fmt.Errorf("%s cannot reach %s: no way through the network is left between their switches", user[a], user[b])
+	}
+	return nil
+}
