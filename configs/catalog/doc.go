@@ -18,8 +18,20 @@
 // with raw x line code = the nominal rate where no raw rate is known. All rates
 // are of one direction, and all FLOP/s are dense.
 //
-// Adding a system is adding one record to systems.yaml that names its parts;
-// the comment at the top of each file says what its keys mean.
+// Adding a system is adding one record to a file of systems that names its
+// parts; the comment at the top of each file says what its keys mean. A record
+// with the key like takes over, whole, every key that it does not have from
+// another record, each with its source:
+//
+//	systems:
+//	  ours:
+//	    like: dgx-h200
+//	    title: DGX H200 with half of the NICs plugged
+//	    origin: {source: user, status: assumed, note: "as we ordered it"}
+//	    nics: 4
+//
+// Some figures serve reports alone and change no path: power, memory, prices,
+// energy. They are there where a source has them.
 //
 // Records are decoded when they are first asked for: a run needs about ten of
 // them, and the command must start in a blink.

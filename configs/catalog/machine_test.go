@@ -169,6 +169,7 @@ func TestRatesBetweenGPUs(t *testing.T) {
 		{"hgx-h100-4", 1, 0, 3, topology.NVL, 132.1, "a third of the links"},
 		{"gb200-nvl72", 1, 0, 71, topology.NVL, 746.7, "18 planes of one link"},
 		{"gb200-nvl72", 2, 0, 72, topology.NET, 48.0, "one NDR port"},
+		{"gb300-nvl72", 2, 0, 72, topology.NET, 96.0, "one XDR port, as by the switch of the ConnectX-8"},
 		{"dgx-1-v100", 2, 0, 8, topology.NET, 12.1, "one EDR port"},
 		{"aws-p5en", 2, 0, 8, topology.NET, 48.4, "two EFA ports of 200 Gbit/s"},
 		{"dgx-b300", 2, 0, 8, topology.NET, 96.0, "one XDR port, at PCIe 6 from the GPU beside it"},
@@ -276,6 +277,21 @@ func TestProvenance(t *testing.T) {
 	again, err := load(t).Machine("dgx-h100", Options{Hosts: 2})
 	require.NoError(t, err)
 	assert.Equal(t, m.Provenance, again.Provenance, "same input, same list")
+}
+
+// What nobody knows of a model is said when it is used, with the reason.
+func TestUnknownsAreSaid(t *testing.T) {
+	c := load(t)
+	for system, want := range map[string]string{
+		"sys-422gl-nr":     "systems.sys-422gl-nr.pcie.roots = 1+1 (nothing found on this model; taken as SYS-422GA-NRT)",
+		"as-8125gs-tnhr":   "systems.as-8125gs-tnhr.pcie.roots = 4+4 (the model's switches are not published",
+		"vera-rubin-nvl72": "systems.vera-rubin-nvl72.nvlink.planes = 36x1 (nine trays are firm",
+		"hgx-h800-8":       "systems.hgx-h800-8.nvlink.planes = 4x2 (eight links over four switches; the split is not published)",
+	} {
+		m, err := c.Machine(system, Options{})
+		require.NoError(t, err)
+		assert.Contains(t, strings.Join(m.Warnings, "\n"), want)
+	}
 }
 
 // What the resolver computes factor by factor is what Link.Usable says.

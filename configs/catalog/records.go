@@ -146,6 +146,8 @@ type Switch struct {
 	Multicast   Figure[Flag]     `yaml:"multicast"`    // in-switch multicast and reduction
 	UplinkLanes Figure[Count]    `yaml:"uplink_lanes"` // of a PCIe switch
 	Power       Figure[Watts]    `yaml:"power"`        // at most; without optics
+
+	Energy Figure[EnergyPerBit] `yaml:"energy"` // from port to port
 }
 
 // Check asks a PCIe switch for its uplink.
