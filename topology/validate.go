@@ -188,21 +188,7 @@ func (g *Graph) checkPieces(add report) {
 }
 
 // someNames names the first nodes of a set: "{a, b, c and 5 more}".
-func (g *Graph) someNames(ids []NodeID) string {
-	const most = 3
-	var names []string
-	for i, id := range ids {
-		if i == most {
-			break
-		}
-		names = append(names, g.Nodes[id].Name)
-	}
-	more := ""
-	if len(ids) > most {
-		more = fmt.Sprintf(" and %d more", len(ids)-most)
-	}
-	return "{" + strings.Join(names, ", ") + more + "}"
-}
+func (g *Graph) someNames(ids []NodeID) string { return "{" + g.few(ids) + "}" }
 
 func (g *Graph) has(n NodeID) bool { return n >= 0 && int(n) < len(g.Nodes) }
 
