@@ -244,3 +244,42 @@ func TestValidateSaysAllAtOnce(t *testing.T) {
 		})
 	}
 }
+
+func TestEdgeLists(t *testing.T) {
+	// The lists of the hardware reference: every GPU has all of its links.
+	quad := func(n int) [][3]int { return [][3]int{{0, 1, n}, {0, 2, n}, {0, 3, n}, {1, 2, n}, {1, 3, n}, {2, 3, n}} }
+	islands := quad(6)
+	for _, e := range quad(6) {
+		islands = append(islands, [3]int{e[0] + 4, e[1] + 4, e[2]})
+	}
+	twins := append([][3]int{{0, 4, 1}, {1, 5, 1}, {2, 6, 1}, {3, 7, 1}}, quad(1)...)
+	for _, e := range quad(1) {
+		twins = append(twins, [3]int{e[0] + 4, e[1] + 4, 1})
+	}
+	for _, c := range []struct {
+		name        string
+		edges       [][3]int
+		gpus, links int
+		whole       bool // one domain
+	}{
+		{"DGX-1 P100", twins, 8, 4, true}, {"DGX-1 V100", dgx1, 8, 6, true},
+		{"HGX A100 4-GPU", quad(4), 4, 12, true}, {"HGX H100 4-GPU", quad(6), 4, 18, true},
+		{"GH200 NVL2", [][3]int{{0, 1, 18}}, 2, 18, true}, {"8 H200 NVL", islands, 8, 18, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := &topology.Graph{}
+			var ids []topology.NodeID
+			for i := range c.gpus {
+				ids = append(ids, g.AddNode(topology.Node{Kind: topology.GPU, Name: fmt.Sprintf("n0.gpu%d", i)}))
+			}
+			w, err := nvlink.Build(g, &nvlink.Spec{Edges: c.edges, Link: nvlink4}, ids, 0, "n0.")
+			require.NoError(t, err)
+			for i := range ids {
+				_, links := g.Egress(ids[i], topology.GPU)
+				assert.Equal(t, c.links, links)
+				assert.Equal(t, c.links, w.Wired(i))
+			}
+			assert.Equal(t, c.whole, w.Complete())
+		})
+	}
+}
