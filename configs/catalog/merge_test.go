@@ -158,6 +158,7 @@ func TestSet(t *testing.T) {
 func FuzzMerge(f *testing.F) {
 	f.Add([]byte(ownFile))
 	f.Add([]byte("systems:\n  x: {title: t, origin: {source: weft, status: derived}, gpu: l40s, gpus: 3, nvlink: {link: pcie3, edges: 0-1:1}}\n"))
+	f.Add([]byte("systems:\n  x: {like: dgx-2, title: t, origin: {source: weft, status: derived}, power: {supplies: 2+2x2700W}}\n  y: {like: x}\n"))
 	f.Add([]byte("links: {a: {rate: {value: {}}}}\n"))
 	f.Add([]byte("gpus:\n  a:\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
