@@ -38,6 +38,7 @@ type Fabric struct {
 	podUp, podDown     []topology.ResourceID
 	leafSpine, podCore sim.Time // what the two tiers add to a path
 
+	coarse  bool // rounds shares to topology.CoarseParts
 	missing bool // links between switches are out of service or narrower
 	// With such links, or late ones, ways are listed one by one; the links of one
 	// spine to its cores remain trunks where all are there: [pod][spine].

@@ -73,7 +73,7 @@ func TestDragonflyDetours(t *testing.T) {
 			a, b := g.Nodes[l.From].Name, g.Nodes[l.To].Name
 			g.Links[i].Down = a == from && b == to || a == to && b == from
 		}
-		return network{n.Reroute(&g), &g, n.ports}
+		return network{n.Reroute(&g, false), &g, n.ports}
 	}
 	_, hops := down("leaf0", "leaf1").route(t, 0, 1)
 	assert.Len(t, hops, 4, "over switch 2: %v", hops)
@@ -161,7 +161,7 @@ func TestRandomNetworks(t *testing.T) {
 						g.Links[k].Down = true
 					}
 				}
-				n = network{n.Reroute(&g), &g, n.ports}
+				n = network{n.Reroute(&g, false), &g, n.ports}
 				break // once: a network is found anew from how it was built
 			}
 		}

@@ -9,10 +9,10 @@ import (
 // their shares. Where links between switches are missing, the shares follow
 // what is left, for each pair of leaves: in a network of two tiers whose
 // leaves all lost the same spine new trunks are added to g, else all ways are
-// listed one by one.
-func (f *Fabric) Reroute(g *topology.Graph) *Fabric {
+// listed one by one. coarse rounds these to [topology.CoarseParts].
+func (f *Fabric) Reroute(g *topology.Graph, coarse bool) *Fabric {
 	n := *f
-	n.g = g
+	n.g, n.coarse = g, coarse
 	late := false
 	look := func(l topology.LinkID) {
 		if l != none {
@@ -96,6 +96,31 @@ func (f *Fabric) evenPlane(s int) bool {
 		}
 	}
 	return true
+}
+
+// Denominator returns the least common denominator of the paths between all
+// leaves, or more than limit.
+func (f *Fabric) Denominator(limit int64) int64 {
+	if !f.missing || f.trunks || f.ecmp {
+		return 1
+	}
+	of := make([]int32, len(f.switches))
+	for port, leaf := range f.leaf {
+		of[leaf] = int32(port)
+	}
+	den := int64(1)
+	var buf []topology.Hop
+	for i, a := range of {
+		for _, b := range of[i+1:] {
+			hops, d, _, ok := f.Route(a, b, buf[:0])
+			if buf = hops; ok && den%int64(d) != 0 {
+				if den *= int64(d) / int64(gcd(int32(den%int64(d)), d)); den > limit {
+					return den
+				}
+			}
+		}
+	}
+	return den
 }
 
 // Port returns the links of a port to its leaf and back.

@@ -63,6 +63,9 @@ func (r *route) add(f *Fabric, share int32, l topology.LinkID) {
 }
 
 func (r *route) put(share int32, res topology.ResourceID) {
+	if share == 0 {
+		return
+	}
 	for i := r.start; i < len(r.hops); i++ {
 		if r.hops[i].Resource == res {
 			r.hops[i].Share += share
@@ -103,34 +106,44 @@ func (f *Fabric) hash(r *route, flow, salt int32) uint64 {
 func (f *Fabric) sprayed(r *route, la, lb int32) bool {
 	p := &f.plan
 	pa, pb := int(la)/p.leavesPerPod, int(lb)/p.leavesPerPod
-	parts := int32(1) // of a plane
-	if pa != pb {
-		for s := range p.spines {
-			if w := f.spineWidth(la, lb, s); w > 0 && f.spineUp[pa][s] < 0 {
-				if n := f.coresWidth(pa, pb, s); n > 0 {
-					parts = lcm(parts, n)
-				}
+	usable := func(s int) (width, cores int32) {
+		width, cores = f.spineWidth(la, lb, s), 1
+		if width > 0 && pa != pb && f.spineUp[pa][s] < 0 {
+			if cores = f.coresWidth(pa, pb, s); cores == 0 {
+				width = 0
 			}
 		}
+		return width, cores
 	}
-	r.den = 0
+	sum, parts := int32(0), int32(1)
 	for s := range p.spines {
-		w := f.spineWidth(la, lb, s)
+		if w, cores := usable(s); w > 0 {
+			sum, parts = sum+w, lcm(parts, cores)
+		}
+	}
+	if sum == 0 {
+		return false
+	}
+	if r.den = sum * parts; f.coarse && topology.CoarseParts%r.den != 0 {
+		r.den = topology.CoarseParts
+	}
+	spines := topology.Parts{Whole: r.den, Sum: sum}
+	for s := range p.spines {
+		w, cores := usable(s)
 		if w == 0 {
 			continue
 		}
-		ends := f.g.Links[f.toSpines[la][s]].Latency + f.g.Links[f.toLeaf[lb][s]].Latency
+		share := spines.Next(w)
 		r.way = 0
-		if pa != pb && !f.throughCores(r, pa, pb, s, w*parts) {
-			continue
+		if pa != pb {
+			f.throughCores(r, pa, pb, s, share, cores)
 		}
-		r.latency = max(r.latency, r.way+ends)
-		r.den += w * parts
-		r.put(w*parts, topology.ResourceID(f.toSpines[la][s]))
-		r.put(w*parts, topology.ResourceID(f.toLeaf[lb][s]))
+		r.way += f.g.Links[f.toSpines[la][s]].Latency + f.g.Links[f.toLeaf[lb][s]].Latency
+		r.put(share, topology.ResourceID(f.toSpines[la][s]))
+		r.put(share, topology.ResourceID(f.toLeaf[lb][s]))
+		r.end()
 	}
-	r.way = 0
-	return r.den > 0
+	return true
 }
 
 // spineWidth returns the cables that both leaves have to spine s of their
@@ -156,30 +169,26 @@ func (f *Fabric) both(x, y topology.LinkID) int32 {
 	return min(f.g.Links[x].Width, f.g.Links[y].Width)
 }
 
-// throughCores appends the ways of plane s, which carry share in all, and
-// leaves the latency of the slowest in r.way. It returns false if there is
-// none.
-func (f *Fabric) throughCores(r *route, pa, pb, s int, share int32) bool {
+// throughCores appends the ways of plane s, which carry share in all over so
+// many cables, and leaves the latency of the slowest in r.way.
+func (f *Fabric) throughCores(r *route, pa, pb, s int, share, cables int32) {
 	first := s * f.plan.cores
 	if f.spineUp[pa][s] >= 0 {
 		r.put(share, f.spineUp[pa][s])
 		r.put(share, f.spineDown[pb][s])
 		r.way = f.g.Links[f.toCores[pa][first]].Latency + f.g.Links[f.toPod[pb][first]].Latency
-		return true
+		return
 	}
-	total := f.coresWidth(pa, pb, s)
-	if total == 0 {
-		return false
-	}
+	parts := topology.Parts{Whole: share, Sum: cables}
 	for c := first; c < first+f.plan.cores; c++ {
 		up, down := f.toCores[pa][c], f.toPod[pb][c]
 		if w := f.both(up, down); w > 0 {
-			r.put(share/total*w, topology.ResourceID(up))
-			r.put(share/total*w, topology.ResourceID(down))
+			part := parts.Next(w)
+			r.put(part, topology.ResourceID(up))
+			r.put(part, topology.ResourceID(down))
 			r.way = max(r.way, f.g.Links[up].Latency+f.g.Links[down].Latency)
 		}
 	}
-	return true
 }
 
 // hashed appends, for each flow of a pair of ports, the one way that its hash
@@ -267,10 +276,11 @@ func pick(n int, weight func(int) int32, at uint64) int {
 	return n - 1
 }
 
-func lcm(a, b int32) int32 {
-	x, y := a, b
-	for y != 0 {
-		x, y = y, x%y
+func lcm(a, b int32) int32 { return a / gcd(a, b) * b }
+
+func gcd(a, b int32) int32 {
+	for b != 0 {
+		a, b = b, a%b
 	}
-	return a / x * b
+	return a
 }

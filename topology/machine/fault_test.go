@@ -314,6 +314,57 @@ func TestRandomFaults(t *testing.T) {
 	})
 }
 
+func TestManyFaultsAreRounded(t *testing.T) {
+	// GPUs of a rack that lost 1 to 7 of their 18 links: exact parts would be
+	// 17ths, 16ths, ... 11ths, with a common denominator of 12,252,240.
+	var faults []string
+	for gpu := range 8 {
+		for p := range gpu {
+			faults = append(faults, fmt.Sprintf("n0.gpu%d<>n0.nvswitch%d down", gpu, p))
+		}
+	}
+	m := faulty(t, build(t, nvl72(1)), faults...)
+	den := int64(1)
+	for a := range int32(72) {
+		for b := range int32(72) {
+			p, _ := route(t, m, a, b)
+			den = lcm(den, int64(p.Den))
+			if a != b {
+				_, r := m.Graph.Bottleneck(p)
+				want := 20e9 * float64(18-max(min(a, 8)*b2i(a < 8), min(b, 8)*b2i(b < 8)))
+				assert.InEpsilon(t, want, float64(r), 0.005, "%d to %d", a, b)
+			}
+		}
+	}
+	assert.LessOrEqual(t, den, int64(topology.CoarseParts))
+	assert.Contains(t, m.Notes[len(m.Notes)-1], "rounded to 1/5040")
+
+	// A fat tree whose leaves lost 0 to 4 of their 32 spines, and some cores.
+	s := machine.Spec{Name: "fat", Hosts: 64, Host: machine.Host{GPUs: 1}, Fabric: &fabric.Spec{
+		Kind: fabric.FatTree, Tiers: 3, HostsPerLeaf: 4, LeavesPerPod: 4, Spines: 4, Cores: 4, Port: ndr,
+		CoreOversubscription: 1, SwitchLatency: 130 * ns,
+	}}
+	m = faulty(t, build(t, s), "leaf0>spine0 down", "leaf1>spine[01] down", "core1>spine[05] down", "core6>spine9 down", "core7>spine9 down")
+	for a := range int32(64) {
+		route(t, m, a, (a+17)%64)
+	}
+}
+
+func b2i(b bool) int32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func lcm(a, b int64) int64 {
+	x, y := a, b
+	for y != 0 {
+		x, y = y, x%y
+	}
+	return a / x * b
+}
+
 func TestOneFaultIn2048Hosts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds 16,384 GPUs")

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -15,40 +16,58 @@ import (
 //
 // [fault.Rerouter]: https://pkg.go.dev/github.com/weft-sim/weft/topology/fault#Rerouter
 func (r *router) Reroute(g *topology.Graph) (topology.Router, []topology.NodeID, []string, error) {
-	b := r.built
-	// Trunks of earlier faults are found anew.
-	g.Trunks = slices.Clip(g.Trunks[:len(b.g.Trunks)])
-	n := b.emptyRouter()
-	rr := rerouter{builder: b, r: n, to: g, known: map[string]*variant{}}
-	if b.fabric != nil {
-		n.fabric = b.fabric.Reroute(g)
+	exact := rerouter{builder: r.built, to: g}
+	err := exact.run()
+	if err != nil || exact.den <= maxDenominator {
+		return exact.r, exact.ranks, exact.notes, err
 	}
-	nominal := r.built.nominal
+	coarse := rerouter{builder: r.built, to: g, coarse: true}
+	err = coarse.run()
+	coarse.notes = append(coarse.notes, fmt.Sprintf("links are missing in many different places: the parts of a path are rounded to 1/%d of it", topology.CoarseParts))
+	return coarse.r, coarse.ranks, coarse.notes, err
+}
+
+// maxDenominator bounds the common denominator of exact shares: beyond it, with
+// many different things missing, shares are rounded. Models of the network
+// count in integers, and these must stay small.
+const maxDenominator = 1 << 13
+
+// run finds all routes.
+func (rr *rerouter) run() error {
+	b := rr.builder
+	// Trunks of earlier faults are found anew.
+	rr.to.Trunks = slices.Clip(rr.to.Trunks[:len(b.g.Trunks)])
+	rr.r, rr.known, rr.den = b.emptyRouter(), map[string]*variant{}, 1
+	if b.fabric != nil {
+		rr.r.fabric = b.fabric.Reroute(rr.to, rr.coarse)
+		rr.den = rr.r.fabric.Denominator(maxDenominator)
+	}
 	for h := range int32(b.hosts) {
 		sign := rr.signature(h)
 		if len(sign) == 0 {
-			n.places[h] = place{template: nominal, links: h * b.hostLinks, trunks: h * b.hostTrunks}
+			rr.r.places[h] = place{template: b.nominal, links: h * b.hostLinks, trunks: h * b.hostTrunks}
 			continue
 		}
 		if err := rr.host(h, string(sign)); err != nil {
-			return nil, nil, nil, err
+			return err
 		}
 	}
-	ranks := rr.ranks()
-	if len(ranks) == 0 {
-		return nil, nil, nil, fmt.Errorf("no GPU is left in service")
+	rr.number()
+	if len(rr.ranks) == 0 {
+		return errors.New("no GPU is left in service")
 	}
-	if err := rr.check(); err != nil {
-		return nil, nil, nil, err
-	}
-	return n, ranks, rr.notes, nil
+	return rr.check()
 }
 
 type rerouter struct {
 	*builder
+	to     *topology.Graph
+	coarse bool
+	den    int64               // least common denominator of all paths, up to a limit
+	known  map[string]*variant // by signature
+
 	r     *router
-	to    *topology.Graph
-	known map[string]*variant // by signature
+	ranks []topology.NodeID
 	notes []string
 }
 
@@ -128,7 +147,10 @@ func (rr *rerouter) host(h int32, sign string) error {
 				return id + topology.ResourceID(shift)
 			}
 			return id + topology.ResourceID(h*rr.hostTrunks)
-		})
+		}, rr.coarse)
+		if d := v.nvlink.Denominator(maxDenominator); rr.den <= maxDenominator {
+			rr.den *= d / int64(gcd(int32(rr.den%d), int32(d)))
+		}
 	}
 	for _, t := range rr.trees {
 		v.trees = append(v.trees, t.Reroute(rr.to, shift))
@@ -184,19 +206,17 @@ func portNames(ways exits) string {
 	return s
 }
 
-// ranks lists the GPUs in service and numbers them.
-func (rr *rerouter) ranks() []topology.NodeID {
-	var ids []topology.NodeID
+// number lists the GPUs in service, which are the ranks.
+func (rr *rerouter) number() {
 	var slots []int32
 	for i, id := range rr.gpus {
 		if !rr.to.Nodes[id].Down {
-			ids, slots = append(ids, id), append(slots, int32(i))
+			rr.ranks, slots = append(rr.ranks, id), append(slots, int32(i))
 		}
 	}
-	if len(ids) < len(rr.gpus) {
+	if len(slots) < len(rr.gpus) {
 		rr.r.slots = slots
 	}
-	return ids
 }
 
 // check returns an error if two GPUs in service cannot reach each other. Pairs

@@ -227,10 +227,11 @@ func (r *router) noRoute(ha, hb, a, b int32) error {
 	return fmt.Errorf("route in %s: nothing joins n%d.gpu%d and n%d.gpu%d", r.name, ha, a, hb, b)
 }
 
-func lcm(a, b int32) int32 {
-	x, y := a, b
-	for y != 0 {
-		x, y = y, x%y
+func lcm(a, b int32) int32 { return a / gcd(a, b) * b }
+
+func gcd(a, b int32) int32 {
+	for b != 0 {
+		a, b = b, a%b
 	}
-	return a / x * b
+	return a
 }

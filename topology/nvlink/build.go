@@ -29,6 +29,9 @@ type Wiring struct {
 	// late says that links differ in latency, so that a path must add up its
 	// own.
 	late bool
+
+	// coarse rounds sprayed paths to parts of topology.CoarseParts.
+	coarse bool
 }
 
 const none topology.LinkID = -1

@@ -247,7 +247,9 @@ func TestValidateSaysAllAtOnce(t *testing.T) {
 
 func TestEdgeLists(t *testing.T) {
 	// The lists of the hardware reference: every GPU has all of its links.
-	quad := func(n int) [][3]int { return [][3]int{{0, 1, n}, {0, 2, n}, {0, 3, n}, {1, 2, n}, {1, 3, n}, {2, 3, n}} }
+	quad := func(n int) [][3]int {
+		return [][3]int{{0, 1, n}, {0, 2, n}, {0, 3, n}, {1, 2, n}, {1, 3, n}, {2, 3, n}}
+	}
 	islands := quad(6)
 	for _, e := range quad(6) {
 		islands = append(islands, [3]int{e[0] + 4, e[1] + 4, e[2]})

@@ -14,9 +14,10 @@ import (
 // Slower links keep their shares, since the hardware spreads by a hash that
 // knows nothing of rates: the slowest plane limits. Where links are missing
 // the shares follow what is left. If all GPUs still see equal planes, new
-// trunks are added to g.
-func (w *Wiring) Reroute(g *topology.Graph, links topology.LinkID, move func(topology.ResourceID) topology.ResourceID) *Wiring {
-	n := &Wiring{g: g, gpus: w.gpus, hop: w.hop, balance: w.balance, even: w.even}
+// trunks are added to g. coarse rounds sprayed paths to
+// [topology.CoarseParts].
+func (w *Wiring) Reroute(g *topology.Graph, links topology.LinkID, move func(topology.ResourceID) topology.ResourceID, coarse bool) *Wiring {
+	n := &Wiring{g: g, coarse: coarse, gpus: w.gpus, hop: w.hop, balance: w.balance, even: w.even}
 	m := mover{from: w.g, to: g, shift: links}
 	n.toPlane, n.fromPlane, n.direct = m.matrix(w.toPlane), m.matrix(w.fromPlane), m.matrix(w.direct)
 	ways := n.toPlane

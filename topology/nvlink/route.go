@@ -150,56 +150,88 @@ func (w *Wiring) between(v way) sim.Time {
 // that have a way there, each over all its ways by their links.
 func (w *Wiring) spray(a, b int, p topology.Path) (topology.Path, bool) {
 	x, y := w.Group(a), w.Group(b)
-	parts := int32(1)
-	if x != y {
-		p.Latency = w.tier.hop
-		parts = w.tier.parts(x, y, len(w.width[a]))
-	}
-	p.Den = 0
 	var room [32]way
+	usable := func(plane int) (int32, []way) {
+		n := min(w.width[a][plane], w.width[b][plane])
+		if n == 0 || x == y {
+			return n, nil
+		}
+		ways := w.tier.ways(x, y, plane, room[:0])
+		if len(ways) == 0 {
+			n = 0
+		}
+		return n, ways
+	}
+	sum, parts := int32(0), int32(1)
 	for i := range w.width[a] {
-		n := min(w.width[a][i], w.width[b][i])
+		n, ways := usable(i)
+		sum += n
+		if n > 0 && ways != nil {
+			parts = lcm(parts, total(ways))
+		}
+	}
+	if sum == 0 {
+		return topology.Path{Hops: p.Hops}, false
+	}
+	if p.Den = sum * parts; w.coarse && topology.CoarseParts%p.Den != 0 {
+		p.Den = topology.CoarseParts
+	}
+	planes := topology.Parts{Whole: p.Den, Sum: sum}
+	for i := range w.width[a] {
+		n, ways := usable(i)
 		if n == 0 {
 			continue
 		}
-		var ways []way
-		if x != y {
-			if ways = w.tier.ways(x, y, i, room[:0]); len(ways) == 0 {
-				continue
+		share := planes.Next(n)
+		p.Hops = append(p.Hops, topology.Hop{Resource: topology.ResourceID(w.toPlane[a][i]), Share: share})
+		if ways != nil {
+			above := topology.Parts{Whole: share, Sum: total(ways)}
+			for _, v := range ways {
+				part := above.Next(v.weight)
+				p.Hops = hop(p.Hops, v.first, part)
+				if v.second != none {
+					p.Hops = hop(p.Hops, v.second, part)
+				}
 			}
 		}
-		p.Den += n * parts
-		p.Hops = append(p.Hops, topology.Hop{Resource: topology.ResourceID(w.toPlane[a][i]), Share: n * parts})
-		for _, v := range ways {
-			share := n * parts / total(ways) * v.weight
-			p.Hops = append(p.Hops, topology.Hop{Resource: topology.ResourceID(v.first), Share: share})
-			if v.second != none {
-				p.Hops = append(p.Hops, topology.Hop{Resource: topology.ResourceID(v.second), Share: share})
-			}
-		}
-		p.Hops = append(p.Hops, topology.Hop{Resource: topology.ResourceID(w.fromPlane[b][i]), Share: n * parts})
-	}
-	if p.Den == 0 {
-		return topology.Path{Hops: p.Hops}, false
+		p.Hops = append(p.Hops, topology.Hop{Resource: topology.ResourceID(w.fromPlane[b][i]), Share: share})
 	}
 	p.Reduce()
+	if x != y {
+		p.Latency = w.tier.hop
+	}
 	if w.late {
 		p.Latency = w.slowest(a, b)
 	}
 	return p, true
 }
 
-// parts returns in how many parts every plane between two groups can be split
-// by its ways.
-func (t *tier) parts(x, y, planes int) int32 {
-	parts := int32(1)
-	var room [32]way
-	for p := range planes {
-		if ways := t.ways(x, y, p, room[:0]); len(ways) > 0 {
-			parts = lcm(parts, total(ways))
+func hop(hops []topology.Hop, l topology.LinkID, share int32) []topology.Hop {
+	if share == 0 {
+		return hops
+	}
+	return append(hops, topology.Hop{Resource: topology.ResourceID(l), Share: share})
+}
+
+// Denominator returns the least common denominator of all paths, or more than
+// limit.
+func (w *Wiring) Denominator(limit int64) int64 {
+	if w.even || w.direct != nil && !w.balance {
+		return 1
+	}
+	den := int64(1)
+	var buf []topology.Hop
+	for a := range w.gpus {
+		for b := range w.gpus {
+			p, ok := w.Route(a, b, buf)
+			if buf = p.Hops; ok && den%int64(p.Den) != 0 {
+				if den *= int64(p.Den) / int64(gcd(int32(den%int64(p.Den)), p.Den)); den > limit {
+					return den
+				}
+			}
 		}
 	}
-	return parts
+	return den
 }
 
 func total(ways []way) int32 {
