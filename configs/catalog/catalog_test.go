@@ -117,7 +117,7 @@ func TestIndexEqualsFullParse(t *testing.T) {
 			for j, rec := range root.Items[i].Keys {
 				found[key.Name] = append(found[key.Name], rec.Name)
 				whole := root.Items[i].Items[j]
-				alone, err := c.family(key.Name).(inner).entryOf(rec.Name).tree()
+				alone, err := c.family(key.Name).(inner).entryOf(rec.Name).tree(nil)
 				require.NoError(t, err)
 				assert.Equal(t, whole.Pos.String(), alone.Pos.String(), "%s.%s", key.Name, rec.Name)
 				assert.Equal(t, len(whole.Keys), len(alone.Keys), "%s.%s", key.Name, rec.Name)

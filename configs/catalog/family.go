@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 	"slices"
@@ -85,7 +86,7 @@ func (f *family[T]) get(c *Catalog, name string) (*T, error) {
 	if !ok {
 		return nil, unknown(f.noun, name, f.names)
 	}
-	node, written, err := f.inherit(name, e, 0)
+	node, written, err := f.inherit(name, e, nil, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -102,19 +103,45 @@ func (f *family[T]) get(c *Catalog, name string) (*T, error) {
 	return rec, nil
 }
 
-// tree returns the record's syntax tree. An embedded record is parsed alone;
-// its places are then moved down by the lines that precede it.
-func (e entry) tree() (*strict.Node, error) {
+// tree returns the record's syntax tree; it may lack the keys in without. An
+// embedded record is parsed alone; its places are then moved down by the lines
+// that precede it.
+func (e entry) tree(without []string) (*strict.Node, error) {
 	if e.node != nil {
 		return e.node, nil
 	}
-	n, err := strict.Parse(e.file.src, e.file.bytes[e.from:e.to])
+	body := e.file.bytes[e.from:e.to]
+	if len(without) > 0 {
+		body = blank(body, without)
+	}
+	n, err := strict.Parse(e.file.src, body)
 	if err != nil {
 		return nil, err
 	}
 	lower(n, e.line)
 	return n.Items[0], nil
 }
+
+// blank returns a record's text with empty lines in place of some of its keys:
+// what a record has that is like this one need not be parsed here.
+func blank(body []byte, keys []string) []byte {
+	out := make([]byte, 0, len(body))
+	skip := false
+	for line := range bytes.Lines(body) {
+		if rest, ok := bytes.CutPrefix(line, keyIndent); ok && len(rest) > 0 && rest[0] != ' ' {
+			key, _, _ := bytes.Cut(rest, []byte(":"))
+			skip = slices.Contains(keys, string(key))
+		}
+		if skip {
+			line = line[len(line)-1:]
+		}
+		out = append(out, line...)
+	}
+	return out
+}
+
+// keyIndent is what stands before a key of an embedded record.
+var keyIndent = []byte("    ")
 
 // lower moves a tree down by a number of lines.
 func lower(n *strict.Node, lines int) {

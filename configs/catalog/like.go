@@ -22,8 +22,10 @@ var own = []string{"title", "power", "price", "rent", "spot"}
 // What a thing is called, costs and draws is its own: title, power and prices
 // are not taken over, nor is the origin. A record that replaces one of its own
 // name may be like that one, and then takes all but the origin.
-func (f *family[T]) inherit(name string, e entry, depth int) (*strict.Node, map[string]Origin, error) {
-	node, err := e.tree()
+//
+// The keys in have are not asked for, since records on the way here have them.
+func (f *family[T]) inherit(name string, e entry, have []string, depth int) (*strict.Node, map[string]Origin, error) {
+	node, err := e.tree(have)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -43,7 +45,16 @@ func (f *family[T]) inherit(name string, e entry, depth int) (*strict.Node, map[
 	case depth == maxLike:
 		return nil, nil, strict.Join(node.ErrorAt("like", fmt.Sprintf("%d records are each like the next, expected fewer and no circle", maxLike), ""))
 	}
-	from, origins, err := f.inherit(like.Text, base, depth+1)
+	have = slices.Clone(have)
+	for _, key := range node.Keys {
+		if key.Name != "origin" && key.Name != "like" {
+			have = append(have, key.Name)
+		}
+	}
+	if like.Text != name {
+		have = append(have, own...)
+	}
+	from, origins, err := f.inherit(like.Text, base, have, depth+1)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -56,7 +67,7 @@ func (f *family[T]) inherit(name string, e entry, depth int) (*strict.Node, map[
 	whole := &strict.Node{Kind: node.Kind, Pos: node.Pos, Keys: append([]strict.Key(nil), node.Keys...), Items: append([]*strict.Node(nil), node.Items...)}
 	written := map[string]Origin{}
 	for i, key := range from.Keys {
-		if key.Name == "origin" || node.Child(key.Name) != nil || like.Text != name && slices.Contains(own, key.Name) {
+		if key.Name == "origin" || key.Name == "like" || slices.Contains(have, key.Name) {
 			continue
 		}
 		whole.Keys, whole.Items = append(whole.Keys, key), append(whole.Items, from.Items[i])
