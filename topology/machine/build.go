@@ -38,6 +38,9 @@ func (s *Spec) Validate() error {
 	if trays > 1 && h.NVLink == nil {
 		add("%d trays without NVLink: nothing joins them; make each tray a host", trays)
 	}
+	if s.Relay > RelayNever {
+		add("relay %d; the relays are 0 to %d", s.Relay, RelayNever)
+	}
 	if s.Fabric != nil {
 		switch n := h.ports(); {
 		case n == 0:
@@ -79,9 +82,6 @@ func Build(s Spec) (*topology.Machine, error) {
 		staged := *s.Host.PCIe
 		staged.GDR = pcie.Nowhere
 		s.Host.PCIe = &staged
-	}
-	if s.Relay > RelayNever {
-		return nil, fmt.Errorf("machine %s: relay %d; the relays are 0 to %d", s.Name, s.Relay, RelayNever)
 	}
 	b := &builder{spec: &s, g: &topology.Graph{}, hosts: max(1, s.Hosts), trays: max(1, s.Host.Trays)}
 	if err := b.build(); err != nil {

@@ -52,6 +52,14 @@ func (rr *rerouter) run() error {
 			return err
 		}
 	}
+	for _, v := range rr.variants() {
+		for _, note := range v.notes {
+			if v.alike > 0 {
+				note += fmt.Sprintf(" (and so on %d more hosts)", v.alike)
+			}
+			rr.notes = append(rr.notes, note)
+		}
+	}
 	rr.number()
 	if len(rr.ranks) == 0 {
 		return errors.New("no GPU is left in service")
@@ -75,8 +83,10 @@ type rerouter struct {
 type variant struct {
 	template *template
 	host     int32 // where it was found
+	alike    int   // how many more hosts lack the same
 	trunks   int   // where its own trunks begin in the graph
 	added    int   // how many it has
+	notes    []string
 }
 
 // signature says how host h differs from a host as it was built: nothing, or
@@ -124,6 +134,7 @@ func (rr *rerouter) portDown(h, p int32) bool {
 // that lacks the same.
 func (rr *rerouter) host(h int32, sign string) error {
 	if v := rr.known[sign]; v != nil {
+		v.alike++
 		trunks := (h - v.host) * rr.hostTrunks
 		if v.added > 0 {
 			trunks = int32(len(rr.to.Trunks) - v.trunks)
@@ -165,15 +176,14 @@ func (rr *rerouter) host(h int32, sign string) error {
 	if err != nil {
 		return err
 	}
-	rr.known[sign] = &variant{template: t, host: h, trunks: before, added: len(rr.to.Trunks) - before}
+	rr.known[sign] = &variant{template: t, host: h, trunks: before, added: len(rr.to.Trunks) - before, notes: rr.remarks(v, t)}
 	rr.r.places[h] = place{template: t}
-	rr.remark(v, t)
 	return nil
 }
 
-// remark notes which GPUs of a host take another way.
-func (rr *rerouter) remark(v *view, t *template) {
-	note := func(format string, args ...any) { rr.notes = append(rr.notes, fmt.Sprintf(format, args...)) }
+// remarks says which GPUs of a host take another way.
+func (rr *rerouter) remarks(v *view, t *template) (notes []string) {
+	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	for i := range v.gone {
 		if v.gone[i] {
 			continue
@@ -193,6 +203,7 @@ func (rr *rerouter) remark(v *view, t *template) {
 			note("n%d.gpu%d leaves by NIC %s instead of %s", v.host, i, portNames(t.out[i]), portNames(was))
 		}
 	}
+	return notes
 }
 
 func portNames(ways exits) string {
