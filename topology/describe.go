@@ -96,6 +96,15 @@ type ClassTotal struct {
 	Rate  sim.Rate // their sum, per direction
 }
 
+// PhysicalLinks returns how many cables or traces a link stands for: the Width
+// of parallel NVLinks, but one for the lanes of a PCIe link.
+func (g *Graph) PhysicalLinks(l LinkID) int {
+	if g.lanes(g.Links[l]) {
+		return 1
+	}
+	return max(int(g.Links[l].Width), 1)
+}
+
 // ByClass adds up the links in service by class, in the order of the classes.
 func (g *Graph) ByClass() []ClassTotal {
 	totals := make([]ClassTotal, len(g.Classes))

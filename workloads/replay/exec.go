@@ -183,6 +183,10 @@ func (x *exec) finish(op int32) {
 	st := &x.ops[op]
 	st.state, st.end = finished, x.eng.Now()
 	x.left--
+	if st.end == sim.MaxTime {
+		x.eng.Fail(&TooLongError{Op: x.opOf(op).Name, Rank: r.rank})
+		return
+	}
 	x.record(rep, op)
 	if k := x.opOf(op).Kind; k == workloads.Compute || k == workloads.Copy {
 		r.account.compute(x.eng.Now(), -1)

@@ -28,9 +28,11 @@ type job struct {
 	work     []work // by program class
 	patterns []pattern
 	pairs    []pair
-	out      []sim.Rate // node -> sum of the rates of its outgoing links
-	slot     [][]int32  // program class, comm -> see slotOf
-	wires    wires
+
+	ringCount [][]int32  // comm, group -> see ringsOf
+	out       []sim.Rate // node -> sum of the rates of its outgoing links
+	slot      [][]int32  // program class, comm -> see slotOf
+	wires     wires
 }
 
 // pattern is a way to join the ranks of a group by lanes, and the

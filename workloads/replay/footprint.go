@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/sim/fluid"
@@ -23,11 +24,15 @@ type lane struct {
 // laneSet holds the lanes of one pattern in one group class.
 type laneSet struct {
 	lanes []lane
-	// hops holds the latency of each lane of a merged set, in order.
-	hops []sim.Time
+	// Of a merged set: its lanes in order, the rate of the whole with nobody
+	// else on its wires, and what travel has found.
+	legs  []leg
+	rate  sim.Rate
+	known map[travelKey]sim.Time
 	// byRoute says that lanes are not kept: each transfer looks up its route.
 	// A million pairs, each used once, are cheaper so.
 	byRoute bool
+	rings   int // of a cycle, each with its part of the message; 1 otherwise
 	group   groupID
 	shape   shape
 }
@@ -42,7 +47,8 @@ type layout struct {
 
 	j     *job
 	c     *classes
-	dense []int32 // scratch: resource class -> weight
+	dense []int64 // scratch: resource class -> weight
+	own   []int64 // scratch: resource -> weight
 	order []int32
 	arena []topology.Load
 }
@@ -51,11 +57,11 @@ type setKey struct{ pattern, group int32 }
 
 // lay builds the layout from the classes.
 func (j *job) lay(c *classes) (*layout, error) {
-	l := &layout{sets: map[setKey]*laneSet{}, pairs: map[pair]*lane{}, j: j, c: c, dense: make([]int32, len(c.resRep))}
+	l := &layout{sets: map[setKey]*laneSet{}, pairs: map[pair]*lane{}, j: j, c: c, dense: make([]int64, len(c.resRep)), own: make([]int64, len(c.res))}
 	for _, r := range c.resRep {
 		l.caps = append(l.caps, j.mach.Graph.Capacity(topology.ResourceID(r)))
 	}
-	l.den = int32(j.wires.den)
+	l.den = int32(j.wires.whole())
 	for k := range j.patterns {
 		pt := &j.patterns[k]
 		err := j.eachGroup(pt, func(g groupID) error {
@@ -63,7 +69,10 @@ func (j *job) lay(c *classes) (*layout, error) {
 			if l.sets[key] != nil || pt.count(len(j.ranksOf(g))) == 0 {
 				return nil
 			}
-			set := &laneSet{group: g, shape: pt.shape}
+			set := &laneSet{group: g, shape: pt.shape, rings: 1}
+			if pt.lanes == collective.Cycle {
+				set.rings = j.ringsOf(g)
+			}
 			l.sets[key] = set
 			switch {
 			case pt.merged:
@@ -81,19 +90,21 @@ func (j *job) lay(c *classes) (*layout, error) {
 	return l, l.layPairs()
 }
 
-// weight returns what a hop of path p weighs, in parts of the denominator.
-func (j *job) weight(p *topology.Path, h topology.Hop) int32 {
-	return h.Share * int32(j.wires.den/int64(p.Den))
+// weight returns what a hop of path p weighs, in parts of the denominator,
+// for a flow of which the path takes one part in parts.
+func (j *job) weight(p *topology.Path, h topology.Hop, parts int) int32 {
+	return h.Share * int32(j.wires.whole()/(int64(p.Den)*int64(parts)))
 }
 
-// add puts the hops of a path on the scratch.
-func (l *layout) add(p *topology.Path) {
+// add puts the hops of a path on the scratch, for a flow of which the path
+// takes one part in parts.
+func (l *layout) add(p *topology.Path, parts int) {
 	for _, h := range p.Hops {
 		k := l.c.res[h.Resource]
 		if l.dense[k] == 0 {
 			l.order = append(l.order, k)
 		}
-		l.dense[k] += l.j.weight(p, h)
+		l.dense[k] += int64(l.j.weight(p, h, parts))
 	}
 }
 
@@ -106,9 +117,12 @@ func (l *layout) add(p *topology.Path) {
 func (l *layout) loads(n int32) ([]topology.Load, error) {
 	start := len(l.arena)
 	for _, k := range l.order {
-		total, members := int64(l.dense[k])*int64(n), int64(l.c.resSize[k])
+		total, members := l.dense[k]*int64(n), int64(l.c.resSize[k])
 		if total%members != 0 {
 			return nil, fmt.Errorf("symmetry: %d lanes put %d parts on %d equal links: not the same on each", n, total, members)
+		}
+		if total/members > math.MaxInt32 {
+			return nil, fmt.Errorf("lay lanes on wires: %d lanes weigh %d on one link: want at most %d", n, total/members, math.MaxInt32)
 		}
 		l.arena = append(l.arena, topology.Load{Link: fluid.LinkID(k), Weight: int32(total / members)})
 		l.dense[k] = 0
@@ -125,8 +139,11 @@ func (l *layout) layMerged(set *laneSet, n int32) error {
 		if err != nil {
 			return err
 		}
-		l.add(&p)
-		set.hops = append(set.hops, p.Latency)
+		l.add(&p, set.rings)
+		set.legs = append(set.legs, leg{p.Latency, l.alone(&p)})
+		for _, h := range p.Hops {
+			l.own[h.Resource] += int64(l.j.weight(&p, h, set.rings))
+		}
 		if p.Rate > 0 && (limit == 0 || p.Rate < limit) {
 			limit = p.Rate
 		}
@@ -135,26 +152,63 @@ func (l *layout) layMerged(set *laneSet, n int32) error {
 	if err != nil {
 		return err
 	}
+	set.rate = l.ownRate(set)
 	loads, err := l.loads(n)
 	first := l.j.ranksOf(set.group)[0]
-	set.lanes = []lane{{loads: loads, limit: limit, a: first, b: first, next: -1}}
+	set.lanes = []lane{{loads: loads, limit: limit * sim.Rate(set.rings), a: first, b: first, next: -1}}
 	return err
 }
 
-// layLanes lays a set whose lanes are flows, for one group of n in its class.
-func (l *layout) layLanes(set *laneSet, k, n int32) error {
+// alone returns the rate of a path with nobody else on it.
+func (l *layout) alone(p *topology.Path) sim.Rate {
+	rate := p.Rate
+	for _, h := range p.Hops {
+		r := l.j.mach.Graph.Capacity(h.Resource) * sim.Rate(float64(p.Den)/float64(h.Share))
+		if rate == 0 || r < rate {
+			rate = r
+		}
+	}
+	return rate
+}
+
+// ownRate returns the rate of a merged set with nobody else on its wires, and
+// empties the scratch that holds what it puts on each resource.
+func (l *layout) ownRate(set *laneSet) sim.Rate {
+	var rate sim.Rate
+	_ = l.j.eachLane(set.shape, set.group, func(_ int, a, b int32) error {
+		p, err := l.j.wires.path(a, b)
+		for _, h := range p.Hops {
+			w := l.own[h.Resource]
+			if w == 0 {
+				continue
+			}
+			l.own[h.Resource] = 0
+			r := l.j.mach.Graph.Capacity(h.Resource) * sim.Rate(float64(l.den)/float64(w))
+			if rate == 0 || r < rate {
+				rate = r
+			}
+		}
+		return err
+	})
+	return rate
+}
+
+// layLanes lays a set whose lanes are flows, for one of so many groups in its
+// class.
+func (l *layout) layLanes(set *laneSet, k, groups int32) error {
 	j, c, g := l.j, l.c, set.group
+	n := len(j.ranksOf(g))
 	byColour := map[uint64]int32{}
 	var count []int32 // lanes of the group in each lane class
 	var index []int32 // lane of the group -> lane of the set
-	note := func(a, b, times int32) error {
+	note := func(ring int, a, b, times int32) error {
 		p, err := j.wires.path(a, b)
 		if err != nil {
 			return err
 		}
 		at, known := int32(len(set.lanes)), false
 		if !c.identity {
-			col := c.laneColour(int(k), c.groupCol[g.comm][g.group], a, b, c.pathHash(&p))
+			col := c.laneColour(ringPattern(int(k), ring), c.groupCol[g.comm][g.group], a, b, c.pathHash(&p))
 			if at, known = byColour[col]; !known {
 				at = int32(len(set.lanes))
 				byColour[col] = at
@@ -170,9 +224,9 @@ func (l *layout) layLanes(set *laneSet, k, n int32) error {
 	}
 	var err error
 	if set.shape.lanes == collective.AllPairs {
-		err = l.eachSender(g, note)
+		err = l.eachSender(g, func(a, b, times int32) error { return note(0, a, b, times) })
 	} else {
-		err = j.eachLane(set.shape, g, func(_ int, a, b int32) error { return note(a, b, 1) })
+		err = j.eachLane(set.shape, g, func(i int, a, b int32) error { return note(i/n, a, b, 1) })
 	}
 	if err != nil {
 		return err
@@ -183,18 +237,18 @@ func (l *layout) layLanes(set *laneSet, k, n int32) error {
 		if err != nil {
 			return err
 		}
-		l.add(&p)
-		if ln.loads, err = l.loads(count[i] * n); err != nil {
+		l.add(&p, 1)
+		if ln.loads, err = l.loads(count[i] * groups); err != nil {
 			return err
 		}
 	}
 	for i, at := range index {
 		switch {
 		case set.shape.lanes == collective.AllPairs, set.shape.lanes == collective.RootToAll, set.shape.lanes == collective.AllToRoot:
+		case set.shape.lanes == collective.Cycle:
+			set.lanes[at].next = index[i/n*n+(i+1)%n]
 		case i+1 < len(index):
 			set.lanes[at].next = index[i+1]
-		case set.shape.lanes == collective.Cycle:
-			set.lanes[at].next = index[0]
 		}
 	}
 	return nil
@@ -268,7 +322,7 @@ func (l *layout) layPairs() error {
 		if err != nil {
 			return err
 		}
-		l.add(&p)
+		l.add(&p, 1)
 		if ln.loads, err = l.loads(count[i] * l.c.rankSize[l.c.rank[ln.a]]); err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package replay
 import (
 	"fmt"
 
-	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/topology"
 	"github.com/weft-sim/weft/workloads/collective"
 )
@@ -11,14 +10,18 @@ import (
 // wires answers what a lane occupies. It numbers the machine's resources and
 // keeps the common denominator of all shares.
 type wires struct {
-	mach *topology.Machine
-	den  int64 // lcm of the denominators of the paths met
-	buf  []topology.Hop
+	mach  *topology.Machine
+	den   int64 // lcm of the denominators of the paths met
+	parts int64 // lcm of the numbers of rings that share a flow
+	buf   []topology.Hop
 }
 
-// maxDen bounds the common denominator: capacities are scaled by it and must
-// still fit the solver's integers.
-const maxDen = 1 << 16
+// maxDen bounds the common denominator of weights: capacities are scaled by it
+// and must still fit the solver's integers with a resolution below 1 B/s.
+const maxDen = 1 << 20
+
+// whole is the weight of a hop that carries all of a flow.
+func (w *wires) whole() int64 { return w.den * w.parts }
 
 // path returns the path of a lane from rank a to rank b. The hops are valid
 // until the next call.
@@ -29,19 +32,20 @@ func (w *wires) path(a, b int32) (topology.Path, error) {
 	}
 	w.buf = p.Hops
 	if p.Den != 1 && w.den%int64(p.Den) != 0 {
-		w.den = w.den / gcd(w.den, int64(p.Den)) * int64(p.Den)
-		if w.den > maxDen {
-			return p, fmt.Errorf("route rank %d to rank %d: paths are split in %d parts at least: want at most %d (equal planes keep this small)", a, b, w.den, maxDen)
+		w.den = lcm(w.den, int64(p.Den))
+		if w.whole() > maxDen {
+			return p, fmt.Errorf("route rank %d to rank %d: transfers are split in %d parts at least: want at most %d (equal planes, and hosts with equal numbers of ranks, keep this small)", a, b, w.whole(), maxDen)
 		}
 	}
 	return p, nil
 }
 
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
+func lcm(a, b int64) int64 {
+	product := a
+	for r := b; r != 0; {
+		a, r = r, a%r
 	}
-	return a
+	return product / a * b
 }
 
 // eachGroup calls f for every group that uses pattern pt, in order.
@@ -61,6 +65,9 @@ func (j *job) eachLane(pt shape, g groupID, f func(lane int, a, b int32) error) 
 	ranks := j.ranksOf(g)
 	plan := collective.Plan{Pattern: pt.lanes, Root: pt.root}
 	n := len(ranks)
+	if pt.lanes == collective.Cycle {
+		return j.eachRing(g, f)
+	}
 	if pt.lanes == collective.AllPairs { // the long loop: without a division a lane
 		lane := 0
 		for i, a := range ranks {
@@ -83,34 +90,6 @@ func (j *job) eachLane(pt shape, g groupID, f func(lane int, a, b int32) error) 
 		}
 	}
 	return nil
-}
-
-// travel returns the latency of a merged plan: the sum over the longest run of
-// consecutive lanes that one byte takes. lat holds each lane's latency.
-//
-// On a cycle of n lanes a message goes steps lanes far, which is less than
-// twice around: from every start in turn, take the lanes that follow.
-func travel(p collective.Pattern, steps int, lat []sim.Time) sim.Time {
-	n := len(lat)
-	var sum sim.Time
-	for _, l := range lat {
-		sum += l
-	}
-	if p != collective.Cycle || n == 0 {
-		return sum
-	}
-	total := sim.Time(steps/n) * sum
-	rest := steps % n
-	var run, best sim.Time
-	for i := range rest {
-		run += lat[i]
-	}
-	best = run
-	for i := range n - 1 {
-		run += lat[(i+rest)%n] - lat[i]
-		best = max(best, run)
-	}
-	return total + best
 }
 
 // ranksOf returns the ranks of a group.

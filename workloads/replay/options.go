@@ -22,6 +22,10 @@ type Options struct {
 	// Window is how many slices a connection may have sent and not seen
 	// acknowledged, at grain chunk. Zero is 8, NCCL's number of buffer steps.
 	Window int
+	// Rings bounds the rings that a ring algorithm runs at once over several
+	// hosts. Zero is one for each rank that a host has in the group, so that
+	// every NIC works; on one host there is one ring.
+	Rings int
 	// Choose picks the algorithm of each collective; nil is collective.Default.
 	Choose collective.Chooser
 	// Compute times work of unknown duration; nil refuses such work.
@@ -64,6 +68,9 @@ func (c Collapse) String() string { return [...]string{"auto", "off"}[c] }
 func (o *Options) Validate() error {
 	if o.Slice < 0 {
 		return fmt.Errorf("replay options: slice %d bytes: want zero (the default) or more", o.Slice)
+	}
+	if o.Rings < 0 {
+		return fmt.Errorf("replay options: rings %d: want zero (the default) or more", o.Rings)
 	}
 	if o.Window < 0 {
 		return fmt.Errorf("replay options: window %d: want zero (the default) or more", o.Window)

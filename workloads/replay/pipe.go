@@ -44,12 +44,12 @@ func (x *exec) beginPipe(id int32) {
 	in := &x.insts[id]
 	slice := x.j.opt.Slice
 	if slice == 0 {
-		slice = max(in.plan.Message, 1)
+		slice = max(in.plan.Message, 1) // a message of one ring is no larger
 		if in.plan.Pipelined {
 			slice = defaultSlice
 		}
 	}
-	m := in.plan.Message
+	m := (in.plan.Message + sim.Bytes(in.set.rings) - 1) / sim.Bytes(in.set.rings)
 	slices := max(int32((m+slice-1)/slice), 1)
 	var at int32
 	if n := len(x.freePip); n > 0 {

@@ -141,7 +141,7 @@ func (x *exec) begin(id int32) {
 	case in.merged:
 		in.lanesLeft = 1
 		ln := &in.set.lanes[0]
-		x.send(ln, in.plan.Message*sim.Bytes(in.plan.Steps), travel(in.plan.Pattern, in.plan.Steps, in.set.hops), evLane, int64(id))
+		x.send(ln, in.plan.Message*sim.Bytes(in.plan.Steps), in.set.travel(in.plan, int(in.ranks)), evLane, int64(id))
 	case in.plan.Pattern == collective.Cycle || in.plan.Pipelined:
 		x.beginPipe(id)
 	case in.set.byRoute:
@@ -179,7 +179,7 @@ func (x *exec) sendAll(id int32) {
 		}
 		scratch = scratch[:0]
 		for _, h := range p.Hops {
-			scratch = append(scratch, topology.Load{Link: fluid.LinkID(x.c.res[h.Resource]), Weight: x.j.weight(&p, h)})
+			scratch = append(scratch, topology.Load{Link: fluid.LinkID(x.c.res[h.Resource]), Weight: x.j.weight(&p, h, 1)})
 		}
 		ln := lane{loads: scratch, limit: p.Rate, a: a, b: b}
 		bytes := in.plan.Message

@@ -163,7 +163,7 @@ func (x *exec) breakdown(res *Result, last int32) {
 		case workloads.Delay:
 			res.Breakdown.Wait += d
 		default:
-			k := key{workloads.Other.String(), "send/recv"}
+			k := key{o.Dim.String(), "send/recv"}
 			if o.Kind == workloads.Collective {
 				c := &x.j.prog.Comms[o.Comm]
 				k = key{c.Dim.String(), c.Name}
@@ -224,12 +224,15 @@ func (x *exec) linkUse(res *Result) {
 	step := res.StepTime.Seconds()
 	classes := make([]LinkUse, len(g.Classes))
 	for i, l := range g.Links {
+		if l.Down {
+			continue
+		}
 		c := &classes[l.Class]
 		u := 0.0
 		if step > 0 {
 			u = carried[i] / (float64(l.Rate) * step)
 		}
-		width := max(int(l.Width), 1)
+		width := g.PhysicalLinks(topology.LinkID(i))
 		c.Class = g.Classes[l.Class].Name
 		c.Links += width
 		c.Bytes += carried[i]
@@ -246,6 +249,7 @@ func (x *exec) linkUse(res *Result) {
 	for _, c := range classes {
 		if c.Links > 0 {
 			c.Utilisation /= float64(c.Links)
+			c.Links /= 2 // both directions of a link are one link
 			res.Links = append(res.Links, c)
 		}
 	}

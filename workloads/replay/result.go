@@ -47,7 +47,7 @@ type RankTimes struct {
 type LinkUse struct {
 	Class       string
 	Name        string   // of a single link: "n0.gpu3 > n0.nvswitch"
-	Links       int      // physical links counted
+	Links       int      // physical links counted, a full-duplex link once
 	Bytes       float64  // carried, summed over the links
 	Rate        sim.Rate // usable capacity of one link, per direction
 	Utilisation float64  // of capacity x step time, mean over the class

@@ -94,6 +94,16 @@ func (x *exec) simulate(ctx context.Context) error {
 	return nil
 }
 
+// TooLongError says that a program runs past the end of simulated time.
+type TooLongError struct {
+	Op   string
+	Rank int32
+}
+
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("run rank %d: operation %q ends after %v, the end of simulated time (106 days): want shorter work or smaller messages", e.Rank, e.Op, sim.MaxTime)
+}
+
 // LawError says that the simulator broke a law that it checks in every run.
 // The answer is withheld.
 type LawError struct{ Err error }

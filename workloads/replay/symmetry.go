@@ -3,6 +3,7 @@ package replay
 import (
 	"github.com/weft-sim/weft/topology"
 	"github.com/weft-sim/weft/workloads"
+	"github.com/weft-sim/weft/workloads/collective"
 )
 
 // classes says which ranks, groups and resources behave alike, so that one of
@@ -142,6 +143,11 @@ func (c *classes) laneColour(pt int, gcol uint64, a, b int32, path uint64) uint6
 
 const p2pPattern = 1 << 20 // a pattern number for sends and receives
 
+// ringPattern keeps the rings of a pattern apart: a lane forwards what came on
+// the same ring, so that lanes are alike only if the rings before and after
+// them are.
+func ringPattern(k, ring int) int { return k | ring<<32 }
+
 // round lets every colour take in its surroundings once.
 func (c *classes) round(j *job) error {
 	c.mixAll()
@@ -161,8 +167,10 @@ func (c *classes) round(j *job) error {
 		err := j.eachGroup(pt, func(g groupID) error {
 			gcol := c.groupCol[g.comm][g.group]
 			flow := mix2(gcol, uint64(k))
+			cycle := pt.lanes == collective.Cycle
 			acc := &accGroup[g.comm][g.group]
-			return j.eachLane(pt.shape, g, func(_ int, a, b int32) error {
+			n := len(j.ranksOf(g))
+			return j.eachLane(pt.shape, g, func(i int, a, b int32) error {
 				p, err := j.wires.path(a, b)
 				if err != nil {
 					return err
@@ -172,7 +180,11 @@ func (c *classes) round(j *job) error {
 				if pt.merged {
 					*acc += mix2(ph, uint64(k))
 				} else {
-					lane = c.laneColour(k, gcol, a, b, ph)
+					pt := k
+					if cycle {
+						pt = ringPattern(k, i/n)
+					}
+					lane = c.laneColour(pt, gcol, a, b, ph)
 					*acc += lane
 					accRank[a] += lane * 3
 					accRank[b] += lane * 5

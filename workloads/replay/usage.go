@@ -1,14 +1,16 @@
 package replay
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/weft-sim/weft/workloads"
+	"github.com/weft-sim/weft/workloads/collective"
 )
 
 // findLanes lists the patterns and the pairs of ranks that the program uses.
 func (j *job) findLanes() error {
-	j.wires = wires{mach: j.mach, den: 1}
+	j.wires = wires{mach: j.mach, den: 1, parts: 1}
 	type use struct {
 		comm, root int32
 		coll       workloads.Coll
@@ -75,6 +77,29 @@ func (j *job) findLanes() error {
 				}
 			}
 		}
+	}
+	return j.splitRings()
+}
+
+// splitRings makes weights hold the parts of several rings.
+func (j *job) splitRings() error {
+	for k := range j.patterns {
+		pt := &j.patterns[k]
+		if pt.lanes != collective.Cycle || !pt.merged {
+			continue
+		}
+		err := j.eachGroup(pt, func(g groupID) error {
+			if n := int64(j.ringsOf(g)); n > 1 {
+				j.wires.parts = lcm(j.wires.parts, n)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if j.wires.parts > maxDen {
+		return fmt.Errorf("split collectives over rings: %d parts: want at most %d (hosts with equal numbers of ranks keep this small)", j.wires.parts, maxDen)
 	}
 	return nil
 }

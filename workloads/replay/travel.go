@@ -1,0 +1,90 @@
+package replay
+
+import (
+	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/workloads/collective"
+)
+
+// leg is what one lane of a merged set is by itself.
+type leg struct {
+	latency sim.Time
+	rate    sim.Rate // of the lane's path with nobody else on it
+}
+
+// travel returns what a merged collective takes beyond its bytes at the rate
+// of its tightest wire.
+//
+// On a ring of n lanes, message s of a lane leaves when message s-1 has come
+// from the lane before and the lane is free. Of the ways through these
+// conditions two decide: to stay on the slowest lane for all steps, which is
+// steps x t with t the time of a message there, and to follow one message from
+// lane to lane, which is the sum of t_i + latency_i over the lanes it passes.
+// The flow of the whole ring takes steps x t; what comes on top is
+//
+//	max over all starts of the sum over steps lanes of latency_i - (t - t_i)
+//
+// and at least the longest latency, of the last message. On equal lanes that
+// is steps x latency. Along a chain every byte passes every lane: the sum of
+// the latencies.
+func (s *laneSet) travel(p collective.Plan, n int) sim.Time {
+	k := travelKey{p.Steps, p.Message}
+	if t, ok := s.known[k]; ok {
+		return t
+	}
+	t := s.follow(p, n)
+	if s.known == nil {
+		s.known = map[travelKey]sim.Time{}
+	}
+	s.known[k] = t
+	return t
+}
+
+type travelKey struct {
+	steps   int
+	message sim.Bytes
+}
+
+func (s *laneSet) follow(p collective.Plan, n int) sim.Time {
+	if p.Pattern != collective.Cycle {
+		var sum sim.Time
+		for _, l := range s.legs {
+			sum += l.latency
+		}
+		return sum
+	}
+	part := p.Message / sim.Bytes(s.rings)
+	if p.Message%sim.Bytes(s.rings) != 0 {
+		part++
+	}
+	slowest := sim.TransferTime(p.Message, s.rate)
+	var best sim.Time
+	gain := make([]sim.Time, n)
+	for legs := s.legs; len(legs) > 0; legs = legs[n:] {
+		for i, l := range legs[:n] {
+			gain[i] = l.latency - max(slowest-sim.TransferTime(part, l.rate), 0)
+			best = max(best, l.latency)
+		}
+		best = max(best, longestRun(gain, p.Steps))
+	}
+	return best
+}
+
+// longestRun returns the greatest sum of steps consecutive values of a cycle.
+func longestRun(v []sim.Time, steps int) sim.Time {
+	n := len(v)
+	var sum sim.Time
+	for _, x := range v {
+		sum += x
+	}
+	rest := steps % n
+	var run sim.Time
+	for i := range rest {
+		run += v[i]
+	}
+	best := run
+	for i := range n - 1 {
+		run += v[(i+rest)%n] - v[i]
+		best = max(best, run)
+	}
+	return sim.Time(steps/n)*sum + best
+}
