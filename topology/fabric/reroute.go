@@ -126,9 +126,6 @@ func (f *Fabric) Denominator(limit int64) int64 {
 // Port returns the links of a port to its leaf and back.
 func (f *Fabric) Port(i int32) (up, down topology.LinkID) { return f.up[i], f.down[i] }
 
-// Rail returns the rail of a port.
-func (f *Fabric) Rail(i int32) int32 { return f.leaf[i] % int32(f.plan.rails) }
-
 // Apart returns two ports in service that nothing joins any more, if there
 // are any among those that use names: one for each leaf is looked at.
 func (f *Fabric) Apart(use []int32) (a, b int32, apart bool) {

@@ -69,3 +69,12 @@ func BenchmarkBuildNVL72(b *testing.B)      { benchmarkBuild(b, nvl72(1), 100*ti
 func BenchmarkBuildHosts2048(b *testing.B)  { benchmarkBuild(b, dgxH100(2048), 2*time.Second) }
 func BenchmarkBuildStar4096(b *testing.B)   { benchmarkBuild(b, machine.Star(4096, ring), time.Second) }
 func BenchmarkBuildDGXH100One(b *testing.B) { benchmarkBuild(b, dgxH100(1), 10*time.Millisecond) }
+
+func BenchmarkSurveyHosts2048(b *testing.B) {
+	m, err := machine.Build(dgxH100(2048))
+	require.NoError(b, err)
+	b.ReportAllocs()
+	for b.Loop() {
+		m.Cautions(m.Survey(), true)
+	}
+}

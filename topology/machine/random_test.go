@@ -26,7 +26,7 @@ func drawWire(t *rapid.T, name string) topology.Wire {
 
 func drawNVLink(t *rapid.T, gpus int) *nvlink.Spec {
 	s := &nvlink.Spec{Link: drawWire(t, "nvlink"), SwitchLatency: 100 * ns}
-	switch rapid.SampledFrom([]string{"none", "planes", "down", "mesh"}).Draw(t, "nvlink") {
+	switch rapid.SampledFrom([]string{"none", "planes", "down", "mesh", "tier"}).Draw(t, "nvlink") {
 	case "none":
 		return nil
 	case "planes":
@@ -37,6 +37,20 @@ func drawNVLink(t *rapid.T, gpus int) *nvlink.Spec {
 		s.Down = []nvlink.Down{{
 			GPU: rapid.IntRange(0, gpus-1).Draw(t, "gpu"), Plane: p, Links: rapid.IntRange(1, s.Planes[p]).Draw(t, "down"),
 		}}
+	case "tier":
+		if gpus%2 != 0 {
+			return nil
+		}
+		s.Planes = rapid.SliceOfN(rapid.IntRange(1, 3), 1, 4).Draw(t, "planes")
+		s.Tier = &nvlink.Tier{Groups: 2, Link: drawWire(t, "tier"), SwitchLatency: 90 * ns}
+		twins := rapid.Bool().Draw(t, "twins")
+		for range s.Planes {
+			k := rapid.IntRange(1, 3).Draw(t, "upper switches")
+			s.Tier.Uplinks = append(s.Tier.Uplinks, k*rapid.IntRange(1, 2).Draw(t, "uplinks"))
+			if !twins {
+				s.Tier.Switches = append(s.Tier.Switches, k)
+			}
+		}
 	case "mesh":
 		for a := range gpus {
 			for b := a + 1; b < gpus; b++ {
