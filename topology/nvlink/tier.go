@@ -76,17 +76,6 @@ func (b *builder) tier(planes [][]topology.NodeID) {
 // equal and the same from each group, so that what leaves a group does so in
 // fixed proportion.
 func (t *tier) whole(width []int32) bool {
-	equal := func(links, first []topology.LinkID) bool {
-		for k, l := range links {
-			if (l == none) != (first[k] == none) {
-				return false
-			}
-			if l != none && t.g.Links[l].Width != t.g.Links[links[t.some(links)]].Width {
-				return false
-			}
-		}
-		return t.some(links) >= 0
-	}
 	for p, n := range width {
 		if n == 0 {
 			continue
@@ -99,22 +88,35 @@ func (t *tier) whole(width []int32) bool {
 			}
 		}
 		for x := range t.rise {
-			if !equal(t.rise[x][p], t.rise[0][p]) || !equal(t.fall[x][p], t.rise[0][p]) {
-				return false
+			for _, links := range [][]topology.LinkID{t.rise[x][p], t.fall[x][p]} {
+				if !t.alike(links, t.rise[0][p]) {
+					return false
+				}
 			}
 		}
 	}
 	return true
 }
 
-// some returns the index of the first link that exists, or -1.
-func (t *tier) some(links []topology.LinkID) int {
-	for k, l := range links {
-		if l != none {
-			return k
+// alike reports whether the same links of two sets exist, at least one, and
+// all that do have one width.
+func (t *tier) alike(a, b []topology.LinkID) bool {
+	width := int32(0)
+	for k, l := range a {
+		if (l == none) != (b[k] == none) {
+			return false
+		}
+		if l == none {
+			continue
+		}
+		if width == 0 {
+			width = t.g.Links[l].Width
+		}
+		if t.g.Links[l].Width != width {
+			return false
 		}
 	}
-	return -1
+	return width > 0
 }
 
 // addTrunks adds a trunk for each way out of a group, with the shares that a
