@@ -4,7 +4,13 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/weft-sim/weft/sim"
 )
+
+// MaxBytes is the most that one operation may move or touch, 1 PiB: sums of
+// amounts within it do not overflow, and no buffer of a GPU is near it.
+const MaxBytes sim.Bytes = 1 << 50
 
 // maxProblems is how many problems an error of [Program.Validate] spells out.
 const maxProblems = 20
@@ -66,7 +72,7 @@ func listed(head string, problems []string, more int) string {
 // Validate checks that the program can be replayed: each rank is in one
 // class; indices of streams, dependencies, communicators, roots and peers are
 // in range; dependencies, with the order of in-order streams, have no cycle;
-// no amount is negative; the k-th collective of a group is the same on all its
+// no amount is negative or above [MaxBytes]; the k-th collective of a group is the same on all its
 // members; the k-th send of (from, to, tag) has a receive of its size. All
 // problems are collected. The error is an [*InvalidError], or, when only
 // partners are missing, an [*UnmatchedError].
@@ -224,6 +230,9 @@ func (c *checker) class(i int32) {
 				sorted = false
 			}
 		}
+		if o.Bytes > MaxBytes || o.MemBytes > MaxBytes {
+			bad("%d bytes, %d bytes of memory; expected at most %d (1 PiB) of each", o.Bytes, o.MemBytes, MaxBytes)
+		}
 		if o.Bytes < 0 || o.MemBytes < 0 || o.FLOPs < 0 || math.IsNaN(o.FLOPs) || math.IsInf(o.FLOPs, 0) {
 			bad("%d bytes, %d bytes of memory, %g FLOPs; expected numbers of zero or more", o.Bytes, o.MemBytes, o.FLOPs)
 		}
@@ -292,8 +301,8 @@ func (c *checker) collective(class, j int32, o *Op, useOf map[int32]int, bad fun
 		}
 		u.splits = len(o.Splits)
 		for _, s := range o.Splits {
-			if s < 0 {
-				bad("a split of %d bytes", s)
+			if s < 0 || s > MaxBytes {
+				bad("a split of %d bytes; expected 0 to %d (1 PiB)", s, MaxBytes)
 			}
 		}
 	case len(o.Splits) > 0:

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/workloads"
 )
 
@@ -32,13 +33,7 @@ func TestDecodeRefuses(t *testing.T) {
 	whole := trace(comp(1, 5), comp(2, 5, 1))
 	g2 := text(number(text(number(nil, 1, 1), 2, "x"), 3, 3), 11, string(text(nil, 1, "a")))
 	g3 := text(nil, 1, string(number(text(nil, 1, "version"), 8, 1)))
-	records := func(list ...[]byte) []byte {
-		var w writer
-		for _, b := range list {
-			w.record(b)
-		}
-		return w.Bytes()
-	}
+	records := record
 	for _, c := range []struct {
 		name  string
 		data  []byte
@@ -56,7 +51,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"length of 2^63", []byte("\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x00"), []string{"a record of 9223372036854775807 bytes"}},
 		{"length of 11 bytes", []byte("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"), []string{"more than 64 bits"}},
 		{"metadata only", trace(), []string{"no node at all"}},
-		{"zeros", make([]byte, 50), []string{"none has a node type"}},
+		{"zeros", make([]byte, 50), []string{"record 2 at byte 1", "an empty record", "expected a node"}},
 		{"cut in the first node", whole[:12], []string{"no node is complete", "record 2"}},
 		{"bad record after good ones", append(append([]byte{}, whole...), 3, 0x12, 0x7f, 0), []string{"record 4 at byte", "field 2 at its byte 0 does not end"}},
 		{"name as a number", records(text(nil, 1, "0.0.4"), number(number(nil, 1, 4), 2, 9)), []string{"record 2", "field 2: wire type 0, not 2"}},
@@ -99,7 +94,12 @@ func TestTruncatedFileYieldsCompleteNodes(t *testing.T) {
 			assert.Len(t, tr.Nodes, 2)
 			assert.Contains(t, tr.Truncated.Error(), "the 2 nodes before it are complete")
 
-			p, rep, err := Load(fstest.MapFS{"t.0.et": {Data: c.data}}, "t.0.et", Options{})
+			fsys := fstest.MapFS{"t.0.et": {Data: c.data}}
+			say := func(option, value string) string { return "--set workload." + option + "=" + value }
+			_, _, err = Load(fsys, "t.0.et", Options{Say: say})
+			wantError(t, err, "read trace t.0.et: record", "at byte", "the 2 nodes before it are complete", "or give --set workload.truncated=accept")
+
+			p, rep, err := Load(fsys, "t.0.et", Options{AcceptTruncated: true})
 			require.NoError(t, err)
 			assert.Len(t, p.Classes[0].Ops, 2)
 			assert.Contains(t, strings.Join(rep.Warnings, "\n"), "2 nodes before it are complete")
@@ -108,11 +108,15 @@ func TestTruncatedFileYieldsCompleteNodes(t *testing.T) {
 	// The same through gzip: the checksum at the end is what is missing.
 	tr, err := Decode(bytes.NewReader(zipped[:len(zipped)-4]), "f", 0)
 	require.NoError(t, err)
-	assert.NotNil(t, tr.Truncated)
+	require.NotNil(t, tr.Truncated)
+	assert.Contains(t, tr.Truncated.Error(), "the end of the compressed data where a record should begin")
+
+	_, _, err = Load(folder(whole[:len(whole)-3], whole[:len(whole)-5], whole), "job", Options{})
+	wantError(t, err, "job/t.0.et", "are complete, and one more file is cut off;")
 }
 
 func TestBoundOnDecompressedSize(t *testing.T) {
-	bomb := gzipped(append(trace(comp(1, 1)), make([]byte, 1<<20)...))
+	bomb := gzipped(append(trace(comp(1, 1)), bytes.Repeat([]byte("\x02\x18\x04"), 1<<20)...))
 	_, err := Decode(bytes.NewReader(bomb), "f", 1<<16)
 	wantError(t, err, "bound on the decompressed size", "MaxBytes")
 	_, err = Decode(bytes.NewReader(asJSON(comp(1, 1), comp(2, 2))), "f", 40)
@@ -183,7 +187,9 @@ func TestImportRefuses(t *testing.T) {
 		{"negative size", folder(trace(collNode(1, AllReduce, -8, ""))), Options{}, []string{"comm_size -8", "node 1"}},
 		{"absurd size", folder(trace(collNode(1, AllReduce, 1<<60, ""))), Options{}, []string{"comm_size 1152921504606846976"}},
 		{"absurd gathered size", folder(trace(collNode(1, AllGather, 1<<50, "")), trace(collNode(1, AllGather, 1<<50, ""))), Options{}, []string{"on each of 2 ranks"}},
-		{"absurd duration", folder(trace(comp(1, 1<<50))), Options{}, []string{"duration 1125899906842624"}},
+		{"absurd duration", folder(append(trace(comp(1, 1)), record(number(number(nil, 1, 2), 7, 1<<50))...)), Options{}, []string{"duration 1125899906842624 us", "0 to 1000000000000"}},
+		{"negative duration", folder(append(trace(comp(1, 1)), record(number(number(nil, 1, 2), 7, math.MaxUint64-4))...)), Options{}, []string{"duration -5 us"}},
+		{"dimension of no group", folder(trace(ar("")), trace(ar(""))), Options{GroupDims: map[string]workloads.Dim{"tp": workloads.TP}}, []string{`group "tp"`, "one of world"}},
 		{"group unknown", groups(folder(trace(ar("3"))), `{"0": [0]}`), Options{}, []string{`group "3"`, "one of 0"}},
 		{"no groups at all", folder(trace(ar("3"))), Options{}, []string{`group "3"`, "give groups"}},
 		{"rank not in group", groups(folder(trace(ar("0")), trace(ar("0"))), `{"0": [1]}`), Options{}, []string{"group 0 of ranks 1 on rank 0"}},
@@ -196,7 +202,7 @@ func TestImportRefuses(t *testing.T) {
 		{"peer outside", folder(trace(send(1, 7, 0, 8)), trace(comp(1, 1))), Options{World: 2}, []string{"a world of 2 ranks", "peer 7"}},
 		{"peer is itself", folder(trace(send(1, 0, 0, 8))), Options{}, []string{"peer 0, the rank itself"}},
 		{"peer beyond reason", folder(trace(send(1, 1<<40, 0, 8))), Options{}, []string{"peer 1099511627776"}},
-		{"dimension left out", folder(trace(withDims(ar(""), true, false))), Options{World: 4}, []string{"involved_dim [true false]", "give dims, 2 numbers", "(4)"}},
+		{"dimension left out", folder(trace(withDims(ar(""), true, false))), Options{World: 4}, []string{"involved_dim [true false]", "give dims [N,N], 2 numbers", "(4)"}},
 		{"dimensions of another number", folder(trace(withDims(ar(""), true, false))), Options{World: 4, Dims: []int32{4}}, []string{"for dimensions [4]"}},
 		{"dimensions of another world", folder(trace(ar(""))), Options{World: 4, Dims: []int32{3}}, []string{"dimensions [3]", "a product of 4"}},
 		{"host operators only", folder(trace(host(1))), Options{}, []string{"no operation of a GPU"}},
@@ -235,5 +241,5 @@ func withDims(n Node, dims ...bool) Node {
 }
 
 func host(id uint64, deps ...uint64) Node {
-	return Node{ID: id, Name: "aten::op", Type: Comp, Has: HasCPUOp, CPUOp: true, DurationMicros: 3, DataDeps: deps}
+	return Node{ID: id, Name: "aten::op", Type: Comp, Has: HasCPUOp, CPUOp: true, Duration: 3 * sim.Microsecond, DataDeps: deps}
 }

@@ -21,7 +21,7 @@ func (b *builder) collective(n *Node, op *workloads.Op) (group int32, why string
 			b.im.warn.add("%s: collective %s has no comm_type and its name tells none: dropped", b.t.File, n.label())
 			return 0, "no comm_type", nil
 		}
-		b.im.repaired.add("collective", "kind taken from the kernel's name", 1, n.CommSize, n.DurationMicros)
+		b.im.repaired.add("collective", "kind taken from the kernel's name", 1, n.CommSize, n.Duration)
 	}
 	coll, known := collectives[kind]
 	if !known {
@@ -90,7 +90,7 @@ func (b *builder) group(n *Node) (int32, error) {
 		if !ok {
 			if len(b.groupOf) == 0 {
 				return 0, b.fault(n, fmt.Sprintf("group %q, but there is no group file and the trace records no groups", n.PGName),
-					`the members of the group`, `give groups, a JSON file {"`+id+`": [ranks]}`)
+					`the members of the group`, "give "+b.im.opt.say("groups", "FILE")+`, a JSON file {"`+id+`": [ranks]}`)
 			}
 			return 0, b.fault(n, fmt.Sprintf("group %q, which is not among the %d known", n.PGName, len(b.groupOf)), "one of "+b.someGroups(), "")
 		}
@@ -141,7 +141,8 @@ func (b *builder) dims(n *Node) (int32, error) {
 			read = fmt.Sprintf("involved_dim %v for dimensions %v", n.InvolvedDim, dims)
 		}
 		return 0, b.fault(n, read, "the sizes of the dimensions of the topology",
-			fmt.Sprintf("give dims, %d numbers, the fastest first, whose product is the world (%d)", len(n.InvolvedDim), im.world))
+			fmt.Sprintf("give %s, %d numbers, the fastest first, whose product is the world (%d)",
+				im.opt.say("dims", "["+strings.Repeat("N,", len(n.InvolvedDim)-1)+"N]"), len(n.InvolvedDim), im.world))
 	}
 	key := "\x00dims" + fmt.Sprint(n.InvolvedDim)
 	if g, ok := b.groupOf[key]; ok {

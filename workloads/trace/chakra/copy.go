@@ -25,7 +25,7 @@ func (im *importer) copyMissing() error {
 	}
 	what := fmt.Sprintf("traces of %d of %d ranks (the world: %s); missing: ranks %s", have, im.world, im.worldFrom, spans(missing))
 	if im.opt.NoReplicate {
-		return importError(im.set.Name, what, "one trace a rank", "let replicate be true, or give a smaller world")
+		return importError(im.set.Name, what, "one trace a rank", "give "+im.opt.say("replicate", "true")+", or "+im.opt.say("world", fmt.Sprint(have)))
 	}
 	for _, r := range im.ranks {
 		if r.p2p > 0 {
@@ -47,7 +47,11 @@ func (im *importer) copyMissing() error {
 			from = append(from, c.Of)
 		}
 	}
-	im.warn.add("ranks %s have no trace: they are copies of ranks %s (the world of %d: %s)", spans(missing), spans(from), im.world, im.worldFrom)
+	who, copies := "ranks "+spans(missing)+" have", "they are copies"
+	if len(missing) == 1 {
+		who, copies = "rank "+spans(missing)+" has", "it is a copy"
+	}
+	im.warn.add("%s no trace: %s of %s (the world of %d: %s)", who, copies, ranksOf(from), im.world, im.worldFrom)
 	return nil
 }
 
@@ -143,6 +147,14 @@ func (im *importer) like(g group, ranks []int32) group {
 		}
 	}
 	return group{Group: Group{ID: g.ID, Ranks: ranks, Desc: g.Desc}, name: g.name, involved: g.involved}
+}
+
+// ranksOf writes "rank 3" or "ranks 0-3".
+func ranksOf(ranks []int32) string {
+	if len(ranks) == 1 {
+		return "rank " + spans(ranks)
+	}
+	return "ranks " + spans(ranks)
 }
 
 // spans writes sorted ranks briefly: "0-3, 7".

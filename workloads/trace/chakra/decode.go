@@ -18,6 +18,11 @@ const DefaultMaxBytes = 4 << 30
 const (
 	window    = 256 << 10 // of the reader: records up to this size are not copied
 	sniffSize = 4096
+
+	// A file of few bytes must not become much memory: nodes and dependencies
+	// take more than the bytes that make them.
+	maxNodes = 1 << 23 // of a file, as many operations as a program may have
+	maxDeps  = 1 << 27
 )
 
 // Decode reads one file: protobuf records of generation G4 or G0, or the JSON
@@ -227,8 +232,11 @@ var errVarint = errors.New("a length of more than 64 bits")
 func (t *Trace) cut(s *records, rec []byte, at int64, claimed uint64, err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		e := readError(t.File, s.n, at, fmt.Sprintf("a record of %d bytes of which the file holds %d", claimed, len(rec)),
-			"a whole record")
+		read := fmt.Sprintf("a record of %d bytes of which the file holds %d", claimed, len(rec))
+		if claimed == 0 {
+			read = "the end of the compressed data where a record should begin"
+		}
+		e := readError(t.File, s.n, at, read, "a whole record")
 		if len(t.Nodes) == 0 {
 			e.Hint = "no node is complete: this is no Chakra trace, or one that was cut off at its beginning"
 			return e

@@ -33,14 +33,20 @@
 // which ProcessGroupNCCL makes it do with an event; the import adds that
 // unless [Options.RecordedOnly] is set, and reports it.
 //
-// Durations. duration_micros stands where it is above zero; otherwise num_ops
-// and tensor_size go to the program for a model of the GPU to price. Recorded
+// Durations. duration_micros stands where it is above zero, exact to the
+// picosecond where it is a fraction; otherwise num_ops and tensor_size go to
+// the program for a model of the GPU to price. The report counts both: recorded
+// times are those of the GPU that recorded them, and are not scaled. Recorded
 // times of collectives include the wait for other ranks and only go into the
 // report.
 //
 // Ranks without a file are copies of one that has, with groups shifted
 // accordingly, and a warning; a trace with sends and receives cannot be
 // copied.
+//
+// A file that ends inside a record is decoded as far as it goes, and refused by
+// the import unless [Options.AcceptTruncated] is set: what is left of a step
+// looks like a shorter step.
 //
 // # What it leaves out
 //

@@ -27,5 +27,5 @@ func Example() {
 	// Output:
 	// matmul 120us 0 []
 	// gradients 0s 1048576 [0]
-	// 4 ranks: ranks 1-3 have no trace: they are copies of ranks 0 (the world of 4: ngpus in job.0.json)
+	// 4 ranks: ranks 1-3 have no trace: they are copies of rank 0 (the world of 4: ngpus in job.0.json)
 }

@@ -37,7 +37,7 @@ func (d *decoder) nodeG0(rec []byte, n *Node) error {
 		case 6:
 			n.TensorSize, n.Has = int64(v), n.Has|HasTensorSize
 		case 7:
-			n.DurationMicros = int64(v)
+			return n.micros(v)
 		case 12:
 			n.NumOps, n.Has = int64(v), n.Has|HasNumOps
 		case 13:

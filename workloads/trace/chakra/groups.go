@@ -19,10 +19,14 @@ type Group struct {
 	Desc  string  // PyTorch's pg_desc, "" elsewhere
 }
 
+// maxGroupFile bounds a group file: far above that of a million ranks in ten
+// groups each.
+const maxGroupFile = 256 << 20
+
 // ReadGroups reads a communicator group file: {"<id>": [ranks], ...}. Groups
 // are in order of their ids.
 func ReadGroups(r io.Reader, name string) ([]Group, error) {
-	br, err := open(r, name, 0)
+	br, err := open(r, name, maxGroupFile)
 	if err != nil {
 		return nil, err
 	}
@@ -148,12 +152,13 @@ func dimOf(desc string) workloads.Dim {
 
 // checkGroup reports a group that cannot be: a rank outside the world, a rank
 // twice.
-func checkGroup(file string, g Group, world int32) error {
+func (im *importer) checkGroup(file string, g Group) error {
+	world := im.world
 	seen := make(map[int32]bool, len(g.Ranks))
 	for _, r := range g.Ranks {
 		if r < 0 || r >= world {
 			return importError(file, fmt.Sprintf("group %s with rank %d", g.ID, r), fmt.Sprintf("ranks 0 to %d of a world of %d", world-1, world),
-				"give a larger World, or mend the group")
+				"give "+im.opt.say("world", fmt.Sprint(r+1))+", or mend the group")
 		}
 		if seen[r] {
 			return importError(file, fmt.Sprintf("group %s with rank %d twice", g.ID, r), "each rank once", "")

@@ -15,12 +15,15 @@ func Import(s *Set, opt Options) (*workloads.Program, *Report, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, nil, err
 	}
+	if err := s.Truncated(opt); err != nil && !opt.AcceptTruncated {
+		return nil, nil, err
+	}
 	im := &importer{set: s, opt: opt, scale: max(opt.BytesPerElement, 1), byKey: map[string]int32{}, tiles: map[int32]tile{}, placed: map[[2]int64]int32{}}
 	if err := im.findWorld(); err != nil {
 		return nil, nil, err
 	}
 	for _, g := range s.Groups {
-		if err := checkGroup(s.GroupFile, g, im.world); err != nil {
+		if err := im.checkGroup(s.GroupFile, g); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -29,7 +32,7 @@ func Import(s *Set, opt Options) (*workloads.Program, *Report, error) {
 			im.warn.add("%s", t.Truncated)
 		}
 		if t.SchemaAttr == stage && opt.BytesPerElement == 0 {
-			im.warn.add("STAGE counts one byte an element unless made with mixed precision: sizes are taken as bytes; give bytes_per_element (2 for bf16) if they are elements")
+			im.warn.add("STAGE counts one byte an element unless made with mixed precision: sizes are taken as bytes; give %s (for bf16) if they are elements", opt.say("bytes_per_element", "2"))
 		}
 		r, err := im.rank(t)
 		if err != nil {
@@ -43,9 +46,15 @@ func Import(s *Set, opt Options) (*workloads.Program, *Report, error) {
 	if im.alone > 0 {
 		hint := ""
 		if im.world == 1 {
-			hint = ": the world is one rank, from " + im.worldFrom + "; give world if the job had more"
+			hint = ": the world is one rank, from " + im.worldFrom + "; give " + opt.say("world", "N") + " if the job had more"
 		}
 		im.warn.add("%d collectives (%d bytes) are in a group of one rank and move nothing%s", im.alone, im.aloneBytes, hint)
+	}
+	if opt.PreferRoofline && im.modelled == 0 && im.recorded > 0 {
+		im.warn.add("no kernel of the trace records num_ops or tensor_size: the roofline can time nothing, and %s", ranAsRecorded(im.recorded))
+	}
+	if err := im.checkDims(); err != nil {
+		return nil, nil, err
 	}
 	if err := im.match(); err != nil {
 		return nil, nil, err
@@ -85,6 +94,8 @@ type importer struct {
 	kept, dropped, repaired tally
 	warn                    warnings
 
+	recorded   int   // kernels that run as long as recorded
+	modelled   int   // kernels that a model times
 	alone      int   // collectives in groups of one
 	aloneBytes int64 // their sizes
 }
@@ -175,7 +186,7 @@ func (im *importer) findWorld() error {
 		return nil
 	}
 	if best.world > maxWorld {
-		return importError(im.set.Name, fmt.Sprintf("%d ranks (%s)", best.world, best.what), fmt.Sprintf("at most %d", maxWorld), "give world")
+		return importError(im.set.Name, fmt.Sprintf("%d ranks (%s)", best.world, best.what), fmt.Sprintf("at most %d", maxWorld), "give "+im.opt.say("world", "N"))
 	}
 	if len(im.opt.Dims) > 0 && best.world != product {
 		return importError(im.set.Name, fmt.Sprintf("dimensions %v, which are %d ranks, but %s", im.opt.Dims, product, best.what),
@@ -183,6 +194,14 @@ func (im *importer) findWorld() error {
 	}
 	im.world, im.worldFrom = int32(best.world), best.what
 	return nil
+}
+
+// ranAsRecorded says what n kernels do.
+func ranAsRecorded(n int) string {
+	if n == 1 {
+		return "the one that has a time runs as long as recorded"
+	}
+	return fmt.Sprintf("the %d that have a time run as long as recorded", n)
 }
 
 // maxWorld bounds an inferred world: a wrong number in a file must not become
@@ -213,6 +232,7 @@ func (im *importer) all() []int32 {
 // report writes what was done.
 func (im *importer) report() *Report {
 	r := &Report{Skipped: im.set.Skipped, World: im.world, WorldFrom: im.worldFrom, Copies: im.copies,
+		RecordedKernels: im.recorded, ModelledKernels: im.modelled,
 		Kept: im.kept.items, Dropped: im.dropped.items, Repaired: im.repaired.items, Warnings: im.warn.list}
 	at := map[string]int{}
 	for _, t := range im.set.Traces {

@@ -107,7 +107,7 @@ func TestHostOperatorsCarryDependencies(t *testing.T) {
 }
 
 func kernel(id uint64, stream int64, deps ...uint64) Node {
-	return Node{ID: id, Name: fmt.Sprint("k", id), Type: Comp, Has: HasCPUOp | HasStream, Stream: stream, DurationMicros: 10, DataDeps: deps}
+	return Node{ID: id, Name: fmt.Sprint("k", id), Type: Comp, Has: HasCPUOp | HasStream, Stream: stream, Duration: 10 * sim.Microsecond, DataDeps: deps}
 }
 
 func nccl(id uint64, stream int64, deps ...uint64) Node {
@@ -148,7 +148,7 @@ func TestMessagesOfARecordedStream(t *testing.T) {
 }
 
 func TestMessagesWithoutPeerAreDropped(t *testing.T) {
-	n := Node{ID: 2, Name: "ncclDevKernel_SendRecv", Type: CommSend, Has: HasCommSize, CommSize: 512, DurationMicros: 9, DataDeps: []uint64{1}}
+	n := Node{ID: 2, Name: "ncclDevKernel_SendRecv", Type: CommSend, Has: HasCommSize, CommSize: 512, Duration: 9 * sim.Microsecond, DataDeps: []uint64{1}}
 	p, rep := load(t, Options{}, trace(comp(1, 1), n, comp(3, 1, 2)))
 	assert.Equal(t, "comp@compute[] comp@compute[0]", shape(p.Classes[0]))
 	assert.Equal(t, Item{What: "COMM_SEND", Why: "no peer is recorded", Count: 1, Bytes: 512, Time: 9 * sim.Microsecond}, item(rep.Dropped, "COMM_SEND", ""))
@@ -165,10 +165,10 @@ func TestUnknownIsKeptInTheReport(t *testing.T) {
 }
 
 func TestDurations(t *testing.T) {
-	both := Node{ID: 1, Name: "both", Type: Comp, Has: HasNumOps | HasTensorSize, NumOps: 1000, TensorSize: 64, DurationMicros: 5}
+	both := Node{ID: 1, Name: "both", Type: Comp, Has: HasNumOps | HasTensorSize, NumOps: 1000, TensorSize: 64, Duration: 5 * sim.Microsecond}
 	sized := Node{ID: 2, Name: "sized", Type: Comp, Has: HasNumOps, NumOps: 7}
 	load1 := Node{ID: 3, Name: "load", Type: MemLoad, Has: HasTensorSize, TensorSize: 128}
-	store := Node{ID: 4, Name: "store", Type: MemStore, DurationMicros: 2}
+	store := Node{ID: 4, Name: "store", Type: MemStore, Duration: 2 * sim.Microsecond}
 	p, _ := load(t, Options{}, trace(both, sized, load1, store, comp(5, 0)))
 	ops := p.Classes[0].Ops
 	assert.Equal(t, 5*sim.Microsecond, ops[0].Duration)
@@ -269,7 +269,7 @@ func TestRanksSortAsNumbers(t *testing.T) {
 	require.NoError(t, err)
 	for r, tr := range s.Traces {
 		assert.Equal(t, int32(r), tr.Rank)
-		assert.Equal(t, int64(r+1), tr.Nodes[0].DurationMicros)
+		assert.Equal(t, sim.Time(r+1)*sim.Microsecond, tr.Nodes[0].Duration)
 	}
 	for name, rank := range map[string]int32{"chakra.0.et.gz": 0, "rank-12.json": 12, "worker3_step7.et": 3, "et_5.et": 5, "8npus.2.et": 2, "plain.et": -1} {
 		assert.Equal(t, rank, rankOf(name), name)

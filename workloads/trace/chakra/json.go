@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +17,9 @@ import (
 // occur.
 func (t *Trace) decodeJSON(br *bufio.Reader) error {
 	t.Schema = JSON
-	dec := json.NewDecoder(br)
+	g := &guard{r: br}
+	dec := json.NewDecoder(g)
+	g.dec = dec
 	d := &decoder{t: t, names: map[string]string{}}
 	defer d.done()
 	if err := d.token(dec, json.Delim('{'), "{"); err != nil {
@@ -72,6 +73,9 @@ func (d *decoder) graph(dec *json.Decoder) (cut bool, err error) {
 			return t.Truncated != nil, err
 		}
 		n := Node{Offset: at, Record: d.count + 1}
+		if d.count >= maxNodes {
+			return false, readError(t.File, n.Record, at, fmt.Sprintf("more than %d nodes", maxNodes), "fewer, or a part of the trace")
+		}
 		if err := d.nodeJSON(m, &n); err != nil {
 			return false, readError(t.File, n.Record, at, err.Error(), "a node of the JSON form")
 		}
@@ -79,6 +83,27 @@ func (d *decoder) graph(dec *json.Decoder) (cut bool, err error) {
 	}
 	err = d.token(dec, json.Delim(']'), "]")
 	return t.Truncated != nil, err
+}
+
+// maxValue bounds one value of the JSON form, a node for example.
+const maxValue = 16 << 20
+
+// guard fails rather than let the decoder gather one value without end.
+type guard struct {
+	r    io.Reader
+	dec  *json.Decoder
+	read int64
+}
+
+var errLongValue = errors.New("a value that does not end")
+
+func (g *guard) Read(p []byte) (int, error) {
+	if g.read-g.dec.InputOffset() > maxValue {
+		return 0, errLongValue
+	}
+	n, err := g.r.Read(p)
+	g.read += int64(n)
+	return n, err
 }
 
 // token reads a delimiter.
@@ -101,6 +126,8 @@ func (d *decoder) jsonError(dec *json.Decoder, err error) error {
 	e := readError(t.File, d.count+1, dec.InputOffset(), "malformed JSON", "a node")
 	var syntax *json.SyntaxError
 	switch {
+	case errors.Is(err, errLongValue):
+		e.Read, e.Want = fmt.Sprintf("a value that does not end within %d MiB", maxValue>>20), "shorter values"
 	case errors.Is(err, errTooLarge):
 		e.Read, e.Want = "more data than the bound on the decompressed size", "a smaller file, or a larger bound (MaxBytes)"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
@@ -149,7 +176,7 @@ func (d *decoder) nodeJSON(m map[string]json.RawMessage, n *Node) error {
 		case "datadeps":
 			n.DataDeps, err = jsonIDs(raw)
 		case "runtime", "durationmicros":
-			n.DurationMicros, err = jsonInt(raw)
+			n.Duration, err = jsonMicros(raw)
 		case "inputs":
 			if !bytes.HasPrefix(raw, []byte("[")) {
 				n.Inputs = string(raw)
@@ -210,15 +237,11 @@ func jsonValue(raw json.RawMessage) value {
 	}
 }
 
-// jsonInt reads a whole number that may be written 5, 5.0 or "5"; a fraction,
-// as profilers write times, is rounded.
+// jsonInt reads a whole number that may be written 5, 5.0 or "5".
 func jsonInt(raw json.RawMessage) (int64, error) {
 	v := jsonValue(raw)
 	if v.isText {
 		v = jsonValue(v.s)
-	}
-	if v.isReal && math.Abs(v.f) < 1<<62 {
-		return int64(math.Round(v.f)), nil
 	}
 	return v.integer()
 }

@@ -69,7 +69,7 @@ func (im *importer) families() ([]workloads.Comm, []int32) {
 				key = r.pattern(c.ops)
 				keys[&c.ops[0]] = key
 			}
-			*u = seen{fmt.Sprintf("%d %v %s", len(im.groups[c.group].Ranks), dimOf(im.groups[c.group].Desc), key), c.first, true}
+			*u = seen{fmt.Sprintf("%d %v %s", len(im.groups[c.group].Ranks), im.dim(c.group), key), c.first, true}
 		}
 	}
 	return im.fold(func(g int32) (string, int, bool) { return uses[g].key, uses[g].first, uses[g].used })

@@ -1,6 +1,10 @@
 package chakra
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/weft-sim/weft/sim"
+)
 
 // Schema is a generation of the Chakra format. The names follow the history
 // of mlcommons/chakra: G0 is that of February 2023 (".eg"), G2 and G3 are of
@@ -111,7 +115,7 @@ type Node struct {
 	NumOps                    int64 // floating-point operations
 	TensorSize                int64 // bytes
 	Stream, TID               int64
-	DurationMicros            int64
+	Duration                  sim.Time
 	StartMicros               int64
 
 	PGName      string

@@ -1,6 +1,10 @@
 package chakra
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/weft-sim/weft/workloads"
+)
 
 // Options says how to read and import. The zero value is a sensible default.
 type Options struct {
@@ -26,8 +30,27 @@ type Options struct {
 	// RecordedOnly keeps collectives of PyTorch traces free of the wait for
 	// kernels launched before them, which the trace does not record.
 	RecordedOnly bool
+	// AcceptTruncated imports what is complete of files that end too early, with
+	// a warning. By default such a trace is refused: its step would come out too
+	// short, and nothing but the warning would show it.
+	AcceptTruncated bool
+	// GroupDims is the parallel dimension of groups whose trace does not say it,
+	// by the id of the group file or the name in reports ("world", "dims 0").
+	GroupDims map[string]workloads.Dim
 	// MaxBytes bounds the decompressed size of a file, 0 is [DefaultMaxBytes].
 	MaxBytes int64
+	// Say writes how the user gives an option a value, for hints: "world" and
+	// "4" may become "--world 4". Options have their names in a scenario. By
+	// default it is "world 4".
+	Say func(option, value string) string
+}
+
+// say writes an option with its value for a hint.
+func (o Options) say(option, value string) string {
+	if o.Say != nil {
+		return o.Say(option, value)
+	}
+	return option + " " + value
 }
 
 // Validate checks the options.

@@ -77,7 +77,7 @@ func (im *importer) fold(use func(int32) (key string, first int, used bool)) ([]
 		slices.SortStableFunc(f.groups, func(a, b int32) int {
 			return cmp.Or(compareNames(im.groups[a].ID, im.groups[b].ID), slices.Compare(im.groups[a].Ranks, im.groups[b].Ranks))
 		})
-		c := workloads.Comm{Name: im.familyName(f.groups), Dim: dimOf(im.groups[f.groups[0]].Desc)}
+		c := workloads.Comm{Name: im.familyName(f.groups), Dim: im.dim(f.groups[0])}
 		for _, g := range f.groups {
 			c.Groups = append(c.Groups, im.groups[g].Ranks)
 			of[g] = int32(i)
@@ -169,11 +169,7 @@ func (im *importer) program() *workloads.Program {
 		if len(c.ranks) > 1 && c.r.p2p > 0 {
 			im.peers(p, ops, c.ranks, maps)
 		}
-		name := "rank " + spans(ranks)
-		if len(ranks) > 1 {
-			name = "ranks " + spans(ranks)
-		}
-		p.Classes = append(p.Classes, workloads.Class{Name: name, Ranks: ranks, Streams: c.r.streams, Ops: ops})
+		p.Classes = append(p.Classes, workloads.Class{Name: ranksOf(ranks), Ranks: ranks, Streams: c.r.streams, Ops: ops})
 	}
 	return p
 }

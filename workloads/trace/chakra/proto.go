@@ -31,6 +31,13 @@ func (t *Trace) decodeProto(br *bufio.Reader) error {
 				continue
 			}
 		}
+		if len(rec) == 0 || d.count >= maxNodes {
+			read, want := "an empty record", "a node"
+			if len(rec) > 0 {
+				read, want = fmt.Sprintf("more than %d nodes", maxNodes), "fewer, or a part of the trace"
+			}
+			return readError(t.File, s.n, at, read, want)
+		}
 		n := Node{Offset: at, Record: s.n}
 		if t.Schema == G0 {
 			err = d.nodeG0(rec, &n)
@@ -79,6 +86,7 @@ type decoder struct {
 	chunks  [][]Node
 	count   int
 	ids     []uint64 // the chunk that dependencies are cut from
+	edges   int      // dependencies read
 	ignored []Count
 	ignore  map[string]int // position in ignored, by name
 }
@@ -265,7 +273,7 @@ func (d *decoder) nodeG4(rec []byte, n *Node) error {
 		case 6:
 			n.StartMicros = int64(v)
 		case 7:
-			n.DurationMicros = int64(v)
+			return n.micros(v)
 		case 8:
 			inputs = s
 		case 10:
@@ -293,6 +301,7 @@ func (d *decoder) deps(to *[]uint64, num protowire.Number, typ protowire.Type, v
 	switch typ {
 	case protowire.VarintType:
 		*to = append(*to, v)
+		d.edges++
 		return nil
 	case protowire.BytesType:
 	default:
@@ -303,6 +312,9 @@ func (d *decoder) deps(to *[]uint64, num protowire.Number, typ protowire.Type, v
 		if c < 0x80 {
 			count++
 		}
+	}
+	if d.edges += count; d.edges > maxDeps {
+		return fieldError(num, fmt.Sprintf("more than %d dependencies in the file", maxDeps))
 	}
 	if cap(d.ids)-len(d.ids) < count {
 		d.ids = make([]uint64, 0, max(count, 4096))

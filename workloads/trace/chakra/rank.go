@@ -10,10 +10,9 @@ import (
 
 // Bounds beyond which a number is a fault of the file.
 const (
-	maxSize   = 1 << 50           // bytes of one operation: 1 PiB
-	maxMicros = 1_000_000_000_000 // 11 days
-	joinAt    = 8                 // dependencies carried before a join stands for them
-	maxTag    = int64(1)<<31 - 1  // of a message
+	maxSize = int64(workloads.MaxBytes) // of one operation
+	joinAt  = 8                         // dependencies carried before a join stands for them
+	maxTag  = int64(1)<<31 - 1          // of a message
 )
 
 // rank makes the operations of one trace.
@@ -76,7 +75,7 @@ func (b *builder) groups() error {
 		b.groupOf[g.ID] = -1 // known, made when used
 	}
 	for _, g := range own {
-		if err := checkGroup(b.t.File, g, im.world); err != nil {
+		if err := im.checkGroup(b.t.File, g); err != nil {
 			return err
 		}
 		b.groupOf[g.ID] = im.intern(im.filled(g))
@@ -150,11 +149,11 @@ func (b *builder) node(i int32, deps []int32) error {
 	dropped, what := &b.im.dropped, n.Type.String()
 	switch {
 	case !n.Type.Known():
-		dropped.add(what, "the format defines no such type", 1, n.CommSize, n.DurationMicros)
+		dropped.add(what, "the format defines no such type", 1, n.CommSize, n.Duration)
 		b.im.warn.add("%s: node type %d is unknown: dropped, its dependencies kept", b.t.File, n.Type)
 		return b.pass(i, deps)
 	case n.Type == Metadata:
-		dropped.add(what, "no work", 1, 0, n.DurationMicros)
+		dropped.add(what, "no work", 1, 0, n.Duration)
 		return b.pass(i, deps)
 	case n.Type == CommColl:
 		group, why, err := b.collective(n, &op)
@@ -162,10 +161,10 @@ func (b *builder) node(i int32, deps []int32) error {
 			return err
 		}
 		if why != "" {
-			dropped.add(what, why, 1, n.CommSize, n.DurationMicros)
+			dropped.add(what, why, 1, n.CommSize, n.Duration)
 			return b.pass(i, deps)
 		}
-		b.im.kept.add("collective "+op.Coll.String(), "", 1, n.CommSize, n.DurationMicros)
+		b.im.kept.add("collective "+op.Coll.String(), "", 1, n.CommSize, n.Duration)
 		return b.emit(i, op, group)
 	case n.Type == CommSend || n.Type == CommRecv:
 		if n.peer() < 0 {
@@ -175,17 +174,17 @@ func (b *builder) node(i int32, deps []int32) error {
 			} else {
 				b.im.warn.add("%s: sends or receives without a peer (comm_src, comm_dst): the PyTorch converter does not write it; they are dropped", b.t.File)
 			}
-			dropped.add(what, why, 1, n.CommSize, n.DurationMicros)
+			dropped.add(what, why, 1, n.CommSize, n.Duration)
 			return b.pass(i, deps)
 		}
 		if err := b.message(n, &op); err != nil {
 			return err
 		}
-		b.im.kept.add(strings.ToLower(strings.TrimPrefix(what, "COMM_")), "", 1, n.CommSize, n.DurationMicros)
+		b.im.kept.add(strings.ToLower(strings.TrimPrefix(what, "COMM_")), "", 1, n.CommSize, n.Duration)
 		b.r.p2p++
 		return b.emit(i, op, -1)
 	case n.CPUOp:
-		dropped.add(what, "host operator", 1, 0, n.DurationMicros)
+		dropped.add(what, "host operator", 1, 0, n.Duration)
 		return b.pass(i, deps)
 	}
 	b.work(n, &op)
@@ -210,7 +209,6 @@ func (b *builder) sane(n *Node) error {
 		{"comm_size", n.CommSize, maxSize / b.im.scale, "bytes"},
 		{"tensor_size", n.TensorSize, maxSize / b.im.scale, "bytes"},
 		{"num_ops", n.NumOps, 1<<63 - 1, "operations"},
-		{"duration", n.DurationMicros, maxMicros, "us"},
 	} {
 		if v.value < 0 || v.value > v.max {
 			return b.fault(n, fmt.Sprintf("%s %d", v.name, v.value), fmt.Sprintf("0 to %d %s", v.max, v.unit), "")
@@ -223,27 +221,29 @@ func (b *builder) sane(n *Node) error {
 func (b *builder) work(n *Node, op *workloads.Op) {
 	op.FLOPs = float64(n.NumOps)
 	op.MemBytes = sim.Bytes(n.TensorSize * b.im.scale)
-	op.Duration = span(n.DurationMicros)
+	op.Duration = n.Duration
 	kept := &b.im.kept
-	timed := n.DurationMicros > 0
+	timed := n.Duration > 0
 	if n.Type == MemLoad || n.Type == MemStore {
 		if n.TensorSize > 0 {
 			*op = workloads.Op{Name: op.Name, Deps: op.Deps, Kind: workloads.Copy, Bytes: op.MemBytes}
-			kept.add("copy", "", 1, n.TensorSize, n.DurationMicros)
+			kept.add("copy", "", 1, n.TensorSize, n.Duration)
 			return
 		}
 		op.Kind = workloads.Delay
-		kept.add("copy without a size, as its recorded time", "", 1, 0, n.DurationMicros)
+		kept.add("copy without a size, as its recorded time", "", 1, 0, n.Duration)
 		return
 	}
 	op.Kind = workloads.Compute
 	sized := n.NumOps > 0 || n.TensorSize > 0
 	switch {
 	case timed && !(sized && b.im.opt.PreferRoofline):
-		kept.add("compute, recorded time", "", 1, n.TensorSize, n.DurationMicros)
+		b.im.recorded++
+		kept.add("compute, recorded time", "", 1, n.TensorSize, n.Duration)
 	case sized:
 		op.Duration = -1
-		kept.add("compute, time from num_ops and tensor_size", "", 1, n.TensorSize, n.DurationMicros)
+		b.im.modelled++
+		kept.add("compute, time from num_ops and tensor_size", "", 1, n.TensorSize, n.Duration)
 	default:
 		kept.add("compute without time or size, free", "", 1, 0, 0)
 	}
@@ -254,7 +254,7 @@ func (b *builder) message(n *Node, op *workloads.Op) error {
 	peer := n.peer()
 	switch {
 	case peer >= int64(b.im.world):
-		return b.fault(n, fmt.Sprintf("peer %d", peer), fmt.Sprintf("ranks 0 to %d", b.im.world-1), "give a larger World")
+		return b.fault(n, fmt.Sprintf("peer %d", peer), fmt.Sprintf("ranks 0 to %d", b.im.world-1), "give "+b.im.opt.say("world", fmt.Sprint(peer+1)))
 	case peer == int64(b.t.Rank):
 		return b.fault(n, fmt.Sprintf("peer %d, the rank itself", peer), "another rank", "the rank comes from the file name: check it")
 	case n.CommTag < -maxTag || n.CommTag > maxTag:

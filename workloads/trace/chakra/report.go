@@ -15,6 +15,12 @@ type Report struct {
 	WorldFrom string
 	Copies    []Copy // ranks without a file
 
+	// RecordedKernels are the kernels of the files that run as long as
+	// recorded, on whatever GPU the machine has; nothing scales them.
+	// ModelledKernels are those that a model of the GPU times. Kernels of ranks
+	// without a file are not counted again.
+	RecordedKernels, ModelledKernels int
+
 	Kept     []Item // nodes that became operations, by kind
 	Dropped  []Item // nodes that did not, by reason
 	Repaired []Item // dependencies changed, by reason; counts are of dependencies
@@ -51,7 +57,7 @@ type tally struct {
 	at    map[[2]string]int
 }
 
-func (t *tally) add(what, why string, count int, bytes int64, micros int64) {
+func (t *tally) add(what, why string, count int, bytes int64, d sim.Time) {
 	if count == 0 {
 		return
 	}
@@ -67,7 +73,7 @@ func (t *tally) add(what, why string, count int, bytes int64, micros int64) {
 	}
 	t.items[i].Count += count
 	t.items[i].Bytes += sim.Bytes(max(bytes, 0))
-	t.items[i].Time = t.items[i].Time.Add(span(micros))
+	t.items[i].Time = t.items[i].Time.Add(d)
 }
 
 // warnings are kept once each, in order.
@@ -86,15 +92,4 @@ func (w *warnings) add(format string, args ...any) {
 	}
 	w.seen[s] = true
 	w.list = append(w.list, s)
-}
-
-// span converts recorded microseconds, saturated.
-func span(micros int64) sim.Time {
-	if micros <= 0 {
-		return 0
-	}
-	if micros > int64(sim.MaxTime/sim.Microsecond) {
-		return sim.MaxTime
-	}
-	return sim.Time(micros) * sim.Microsecond
 }

@@ -48,7 +48,7 @@ func TestSampleFoldersImport(t *testing.T) {
 		// 3643 COMP and 21 COMM_COLL, of which 2434 and 14 run on the host.
 		{"pytorch_converter_resnet_2gpu", Options{}, 1, 1, 1216, []string{"world"}, nil, "give world"},
 		{"pytorch_converter_resnet_2gpu", Options{World: 2}, 2, 1, 1216, []string{"world"},
-			[]collective{{"world", workloads.AllReduce, 5, 102228128}, {"world", workloads.Broadcast, 2, 212904}}, "copies of ranks 0"},
+			[]collective{{"world", workloads.AllReduce, 5, 102228128}, {"world", workloads.Broadcast, 2, 212904}}, "a copy of rank 0"},
 		{"stage_llama_dp2_tp2_pp2", Options{}, 8, 2, 96, []string{"pg 5,6,7,8", "pg 1,2,3,4"},
 			[]collective{{"pg 5,6,7,8", workloads.AllGather, 12, 2 * 100663296}, {"pg 5,6,7,8", workloads.ReduceScatter, 8, 134217728}}, "one byte an element"},
 		{"stage_llama_dp2_tp2_pp2", Options{BytesPerElement: 2}, 8, 2, 96, []string{"pg 5,6,7,8", "pg 1,2,3,4"},

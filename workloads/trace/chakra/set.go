@@ -44,6 +44,9 @@ func Read(fsys fs.FS, name string, opt Options) (*Set, error) {
 		e.Err = err
 		return nil, e
 	}
+	if !info.IsDir() && !readable(info) {
+		return nil, readError(name, 0, -1, special(info), "a trace file, a folder of them, or a pipe")
+	}
 	s := &Set{Name: path.Base(name)}
 	dir, only := name, ""
 	if !info.IsDir() {
@@ -69,12 +72,15 @@ func Read(fsys fs.FS, name string, opt Options) (*Set, error) {
 	if len(s.Traces) > 1 && s.Traces[0].Rank != 0 && opt.World == 0 {
 		first, last := s.Traces[0], s.Traces[len(s.Traces)-1]
 		return nil, importError(dir, fmt.Sprintf("no file of rank 0: the files are of ranks %d (%s) to %d", first.Rank, path.Base(first.File), last.Rank),
-			"ranks from 0", "give world if the file of rank 0 is missing on purpose, else number the files from 0")
+			"ranks from 0", "give "+opt.say("world", fmt.Sprint(last.Rank+1))+" if the file of rank 0 is missing on purpose, else number the files from 0")
 	}
 	if opt.GroupFile != "" {
 		s.GroupFile = path.Clean(opt.GroupFile)
 	}
 	if s.GroupFile != "" {
+		if info, err := fs.Stat(fsys, s.GroupFile); err == nil && !readable(info) {
+			return nil, readError(s.GroupFile, 0, -1, special(info), `a group file: {"<group>": [ranks]}`)
+		}
 		f, err := fsys.Open(s.GroupFile)
 		if err != nil {
 			e := readError(s.GroupFile, 0, -1, "a group file that cannot be opened", `{"<group>": [ranks]}`)
@@ -100,6 +106,25 @@ func decodeFile(fsys fs.FS, name string, maxBytes int64) (*Trace, error) {
 	return Decode(f, name, maxBytes)
 }
 
+// readable reports whether a file ends: a regular one, or a pipe, whose bytes
+// are bounded like those of any other. A device may go on for ever.
+func readable(info fs.FileInfo) bool {
+	return info.Mode().IsRegular() || info.Mode()&fs.ModeNamedPipe != 0
+}
+
+// special says what a file is that is not readable.
+func special(info fs.FileInfo) string {
+	switch {
+	case info.IsDir():
+		return "a folder"
+	case info.Mode()&fs.ModeDevice != 0:
+		return "a device"
+	case info.Mode()&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a special file"
+}
+
 // named reports whether the name claims to be a trace.
 func named(file string) bool {
 	base := strings.TrimSuffix(strings.ToLower(file), ".gz")
@@ -121,6 +146,16 @@ func (s *Set) list(fsys fs.FS, dir, only string, opt Options) ([]string, error) 
 		file := path.Join(dir, e.Name())
 		if e.IsDir() || file == only || (only != "" && !strings.HasSuffix(e.Name(), ".json")) {
 			continue
+		}
+		if !e.Type().IsRegular() { // a link, or what a read may never return from
+			info, err := fs.Stat(fsys, file)
+			if err == nil && info.IsDir() {
+				continue
+			}
+			if err != nil || !info.Mode().IsRegular() {
+				s.Skipped = append(s.Skipped, Skipped{file, "no regular file"})
+				continue
+			}
 		}
 		if named(e.Name()) {
 			traces = append(traces, file)
@@ -148,7 +183,7 @@ func (s *Set) list(fsys fs.FS, dir, only string, opt Options) ([]string, error) 
 		case len(groups) == 1:
 			s.GroupFile = groups[0]
 		case len(groups) > 1 && only == "":
-			return nil, importError(dir, "several group files: "+strings.Join(groups, ", "), "one", "give groups")
+			return nil, importError(dir, "several group files: "+strings.Join(groups, ", "), "one", "give "+opt.say("groups", groups[0]))
 		}
 	}
 	return traces, nil

@@ -1,8 +1,11 @@
 package chakra
 
 import (
+	"math"
 	"slices"
 	"strconv"
+
+	"github.com/weft-sim/weft/sim"
 )
 
 // Summary counts what a trace holds, as stored.
@@ -26,7 +29,8 @@ type Summary struct {
 	PGNames     []Count // collectives by pg_name
 	P2P         []P2PCount
 
-	DurationMicros int64
+	Duration       sim.Time // recorded, of all nodes
+	DurationMicros int64    // the same in microseconds, rounded
 	NumOps         int64
 }
 
@@ -61,7 +65,7 @@ func (t *Trace) Summary() Summary {
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		types[n.Type]++
-		s.DurationMicros += n.DurationMicros
+		s.Duration = s.Duration.Add(n.Duration)
 		s.NumOps += n.NumOps
 		if len(g.ctrl.of(i))+len(g.data.of(i)) == 0 {
 			s.Roots++
@@ -93,6 +97,7 @@ func (t *Trace) Summary() Summary {
 			p2p[P2PCount{n.Type, n.peer(), n.CommSize, 0}]++
 		}
 	}
+	s.DurationMicros = int64(math.Round(s.Duration.Microseconds()))
 	for ty, n := range types {
 		s.Types = append(s.Types, Count{ty.String(), n})
 	}

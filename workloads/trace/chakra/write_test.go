@@ -8,6 +8,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/weft-sim/weft/sim"
 )
 
 // writer writes traces for tests: length-prefixed records.
@@ -65,8 +67,8 @@ func encode(n Node) []byte {
 	b = number(b, 3, uint64(n.Type))
 	b = packed(b, 4, n.CtrlDeps)
 	b = packed(b, 5, n.DataDeps)
-	if n.DurationMicros != 0 {
-		b = number(b, 7, uint64(n.DurationMicros))
+	if n.Duration != 0 {
+		b = number(b, 7, uint64(n.Duration/sim.Microsecond))
 	}
 	if n.Inputs != "" {
 		b = text(b, 8, string(text(nil, 1, n.Inputs)))
@@ -139,6 +141,15 @@ func trace(nodes ...Node) []byte {
 	return w.Bytes()
 }
 
+// record is length-prefixed records.
+func record(list ...[]byte) []byte {
+	var w writer
+	for _, b := range list {
+		w.record(b)
+	}
+	return w.Bytes()
+}
+
 func gzipped(b []byte) []byte {
 	var buf bytes.Buffer
 	z := gzip.NewWriter(&buf)
@@ -152,7 +163,7 @@ func asJSON(nodes ...Node) []byte {
 	var list []map[string]any
 	for _, n := range nodes {
 		list = append(list, map[string]any{"Id": n.ID, "Name": n.Name, "NodeType": n.Type, "ctrlDeps": n.CtrlDeps,
-			"data_deps": n.DataDeps, "runtime": n.DurationMicros, "is_cpu_op": n.CPUOp})
+			"data_deps": n.DataDeps, "runtime": int64(n.Duration / sim.Microsecond), "is_cpu_op": n.CPUOp})
 	}
 	b, err := json.Marshal(map[string]any{"workload_graph": list, "ngpus": 1})
 	if err != nil {
@@ -173,7 +184,7 @@ func folder(files ...[]byte) fstest.MapFS {
 // The nodes of tests.
 
 func comp(id uint64, micros int64, deps ...uint64) Node {
-	return Node{ID: id, Name: "comp", Type: Comp, DurationMicros: micros, DataDeps: deps}
+	return Node{ID: id, Name: "comp", Type: Comp, Duration: sim.Time(micros) * sim.Microsecond, DataDeps: deps}
 }
 
 func collNode(id uint64, kind CollType, size int64, pg string, deps ...uint64) Node {
