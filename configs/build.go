@@ -11,7 +11,6 @@ import (
 	"github.com/weft-sim/weft/configs/strict"
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/topology"
-	"github.com/weft-sim/weft/topology/machine"
 	"github.com/weft-sim/weft/workloads"
 	"github.com/weft-sim/weft/workloads/collective"
 	"github.com/weft-sim/weft/workloads/replay"
@@ -41,29 +40,20 @@ type Job struct {
 // What the scenario has wrong is a [*strict.Error] at its place. What a trace
 // has wrong comes as the errors of package chakra.
 func (s *Scenario) Build(cat *catalog.Catalog) (*Job, error) {
-	if cat == nil {
-		var err error
-		if cat, err = catalog.Load(); err != nil {
-			return nil, err
-		}
-	}
 	j := &Job{Warnings: append([]string(nil), s.Warnings...)}
-	hw, err := s.hardware(cat)
+	hw, err := s.Hardware(cat)
 	if err != nil {
 		return nil, err
 	}
-	gpus := int32(hw.spec.Host.GPUs * max(1, hw.spec.Hosts))
-	if err := s.program(j, gpus); err != nil {
+	j.Machine = hw.Machine
+	if err := s.program(j, int32(len(hw.Machine.Ranks))); err != nil {
 		return nil, err
 	}
-	if j.Program.World > gpus {
+	if j.Program.World > int32(len(hw.Machine.Ranks)) {
 		return nil, s.tooSmall(j.Program.World, hw)
 	}
-	if j.Machine, err = machine.Build(hw.spec); err != nil {
-		return nil, s.tree.ErrorAt("system", err.Error(), "")
-	}
-	j.Provenance = hw.provenance
-	j.Warnings = append(j.Warnings, hw.warnings...)
+	j.Provenance = hw.Provenance
+	j.Warnings = append(j.Warnings, hw.Warnings()...)
 	if j.Trace != nil {
 		j.Warnings = append(j.Warnings, j.Trace.Warnings...)
 	}
@@ -71,24 +61,30 @@ func (s *Scenario) Build(cat *catalog.Catalog) (*Job, error) {
 }
 
 // tooSmall is the error of more ranks than GPUs.
-func (s *Scenario) tooSmall(world int32, hw *hardware) error {
-	per := int32(hw.spec.Host.GPUs)
-	hint := fmt.Sprintf("write nodes: %d", (world+per-1)/per)
-	if hw.anySize && hw.spec.Hosts <= 1 {
-		hint = fmt.Sprintf("write gpus: %d", world)
-	}
+func (s *Scenario) tooSmall(world int32, hw *Hardware) error {
 	at := "workload"
 	if s.Workload.world() > 0 {
 		at = "workload.world"
 	} else if s.Workload.Trace != nil {
 		at = "workload.path"
 	}
-	nodes, word := int32(max(1, hw.spec.Hosts)), "nodes"
+	gpus, nodes, word := int32(len(hw.Machine.Ranks)), hw.Machine.Hosts, "nodes"
 	if nodes == 1 {
 		word = "node"
 	}
-	return s.tree.ErrorAt(at, fmt.Sprintf("the workload has %d ranks, but the machine has %d GPUs (%d %s of %d)",
-		world, per*nodes, nodes, word, per), hint)
+	msg := fmt.Sprintf("the workload has %d ranks, but the machine has %d GPUs", world, gpus)
+	if hw.Spec == nil {
+		return s.tree.ErrorAt(at, fmt.Sprintf("%s (%d %s)", msg, nodes, word), "")
+	}
+	per := int32(hw.Spec.Host.GPUs)
+	if gpus != per*nodes {
+		return s.tree.ErrorAt(at, fmt.Sprintf("%s in service, of %d", msg, per*nodes), "")
+	}
+	hint := fmt.Sprintf("write nodes: %d", (world+per-1)/per)
+	if hw.anySize && hw.Spec.Hosts <= 1 {
+		hint = fmt.Sprintf("write gpus: %d", world)
+	}
+	return s.tree.ErrorAt(at, fmt.Sprintf("%s (%d %s of %d)", msg, nodes, word, per), hint)
 }
 
 // world is the number of ranks that the scenario asks for, 0 if it does not.
@@ -186,7 +182,7 @@ func (s *Scenario) open(key, name string) (fs.FS, string) {
 }
 
 // options fills j.Options.
-func (s *Scenario) options(j *Job, hw *hardware) error {
+func (s *Scenario) options(j *Job, hw *Hardware) error {
 	o := &j.Options
 	if s.Network.Model == replay.Ideal.String() {
 		o.Model = replay.Ideal
@@ -203,7 +199,7 @@ func (s *Scenario) options(j *Job, hw *hardware) error {
 	if !modelled(j.Program) {
 		return nil
 	}
-	if hw.gpu == nil {
+	if hw.GPU == nil {
 		return s.tree.ErrorAt("system", "the workload has work without a recorded time, but the inline system names no GPU to time it",
 			"write gpu: and the name of one of the catalogue")
 	}
@@ -213,7 +209,7 @@ func (s *Scenario) options(j *Job, hw *hardware) error {
 	} else if w.Program != nil && w.Program.Precision != "" {
 		precision, key = w.Program.Precision, "workload.precision"
 	}
-	line, used, err := hw.gpu.Roofline(precision)
+	line, used, err := hw.GPU.Roofline(precision)
 	if err != nil {
 		return s.tree.ErrorAt(key, err.Error(), "")
 	}

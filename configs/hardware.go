@@ -3,38 +3,93 @@ package configs
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"github.com/weft-sim/weft/configs/catalog"
 	"github.com/weft-sim/weft/configs/strict"
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/topology"
+	"github.com/weft-sim/weft/topology/discover"
+	"github.com/weft-sim/weft/topology/discover/netfile"
 	"github.com/weft-sim/weft/topology/fabric"
 	"github.com/weft-sim/weft/topology/machine"
 	"github.com/weft-sim/weft/topology/nvlink"
 )
 
-// hardware is the machine of a scenario before it is built.
-type hardware struct {
-	spec       machine.Spec
-	gpu        *catalog.GPU // nil when an inline system names none
-	anySize    bool
-	provenance []catalog.Provenance
-	warnings   []string
+// Hardware is the machine of a scenario, and what is known of it beside its
+// wires.
+type Hardware struct {
+	Machine *topology.Machine // with the faults of the scenario
+
+	// Spec is what the machine was built of; nil for a network file. Faults are
+	// not in it.
+	Spec *machine.Spec
+
+	// GPU is the kind of the GPUs, nil if it is not known; System is the record
+	// of a system of the catalogue.
+	GPU    *catalog.GPU
+	System *catalog.System
+
+	// Format is what the file of the machine is; "" for a system of the
+	// catalogue and an inline one. Dump or Net is its content.
+	Format string
+	Dump   *discover.Dump
+	Net    *netfile.Net
+
+	// Completed says what the catalogue filled in where a file is silent.
+	Completed []string
+	// Provenance is every figure of the catalogue that was used.
+	Provenance []catalog.Provenance
+
+	anySize bool
+}
+
+// Warnings are the sentences that a report must repeat: what was filled in,
+// assumed, repaired or broken.
+func (hw *Hardware) Warnings() []string {
+	var out []string
+	for _, c := range hw.Completed {
+		out = append(out, "completed from the catalogue: "+c)
+	}
+	return append(out, hw.Machine.Notes...)
+}
+
+// Hardware makes the machine of the scenario, as [Scenario.Build] does, and
+// leaves the workload aside.
+func (s *Scenario) Hardware(cat *catalog.Catalog) (*Hardware, error) {
+	if cat == nil {
+		var err error
+		if cat, err = catalog.Load(); err != nil {
+			return nil, err
+		}
+	}
+	hw, err := s.hardware(cat)
+	if err != nil {
+		return nil, err
+	}
+	if hw.Machine == nil {
+		if hw.Machine, err = machine.Build(*hw.Spec); err != nil {
+			return nil, s.tree.ErrorAt("system", err.Error(), "")
+		}
+	}
+	return hw, s.damage(hw)
 }
 
 // hardware finds the system and the fabric.
-func (s *Scenario) hardware(cat *catalog.Catalog) (*hardware, error) {
+func (s *Scenario) hardware(cat *catalog.Catalog) (*Hardware, error) {
 	if s.System.Name == "" {
 		return s.inline(cat)
 	}
-	name := s.System.Name
-	if strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
-		var err error
-		if name, err = s.systemFile(cat, name); err != nil {
-			return nil, err
-		}
+	if _, err := cat.System(s.System.Name); err == nil && s.content == nil {
+		return s.named(cat, s.System.Name)
+	}
+	return s.file(cat, s.System.Name)
+}
+
+// named makes the hardware of a system of the catalogue.
+func (s *Scenario) named(cat *catalog.Catalog, name string) (*Hardware, error) {
+	if s.GPU != "" {
+		return nil, s.tree.ErrorAt("gpu", fmt.Sprintf("read %q, but system %s has GPUs of its own; the key is for files that do not name them", s.GPU, name), "leave gpu out")
 	}
 	o := catalog.Options{Hosts: int(s.Nodes), GPUs: s.GPUs, Fabric: s.Network.Fabric.Name}
 	own := s.Network.Fabric.Kind != ""
@@ -48,26 +103,7 @@ func (s *Scenario) hardware(cat *catalog.Catalog) (*hardware, error) {
 	if own {
 		m.Spec.Hosts, m.Spec.Fabric = int(s.Nodes), s.Network.Fabric.spec()
 	}
-	return &hardware{m.Spec, m.GPU, m.System.AnySize, m.Provenance, m.Warnings}, nil
-}
-
-// systemFile lays a catalogue file over the catalogue and returns the name of
-// its system.
-func (s *Scenario) systemFile(cat *catalog.Catalog, file string) (string, error) {
-	fsys, name := s.open("system", file)
-	text, err := fs.ReadFile(fsys, name)
-	if err != nil {
-		return "", s.tree.ErrorAt("system", fmt.Sprintf("read catalogue file: %v", err), "")
-	}
-	root, err := strict.Parse(strict.NewSource(name, text), text)
-	if err != nil {
-		return "", err
-	}
-	systems := root.Child("systems")
-	if systems == nil || len(systems.Keys) != 1 {
-		return "", root.ErrorAt("systems", "expected one system under the key systems, as the catalogue has them", "")
-	}
-	return systems.Keys[0].Name, cat.MergeNode(root)
+	return &Hardware{Spec: &m.Spec, GPU: m.GPU, System: m.System, anySize: m.System.AnySize, Provenance: m.Provenance}, nil
 }
 
 // hardwareError puts an error of the catalogue at its place in the scenario.
@@ -96,23 +132,23 @@ func (s *Scenario) hardwareError(err error) error {
 }
 
 // inline makes the hardware of an inline system.
-func (s *Scenario) inline(cat *catalog.Catalog) (*hardware, error) {
+func (s *Scenario) inline(cat *catalog.Catalog) (*Hardware, error) {
 	in := &s.System
-	hw := &hardware{spec: machine.Spec{
+	hw := &Hardware{Spec: &machine.Spec{
 		Name:  s.Name,
 		Hosts: int(s.Nodes),
 		Host:  machine.Host{GPUs: in.GPUs},
 	}}
 	if s.GPUs != 0 {
-		hw.spec.Host.GPUs = s.GPUs
+		hw.Spec.Host.GPUs = s.GPUs
 	}
 	hw.anySize = in.NVLink == nil || len(in.NVLink.Edges) == 0
 	if in.NVLink != nil {
-		hw.spec.Host.NVLink = in.NVLink.spec()
+		hw.Spec.Host.NVLink = in.NVLink.spec()
 	}
 	switch f := &s.Network.Fabric; {
 	case f.Kind != "":
-		hw.spec.Fabric = f.spec()
+		hw.Spec.Fabric = f.spec()
 	case f.Name != "":
 		return nil, s.tree.ErrorAt("network.fabric", fmt.Sprintf("read %q beside an inline system, whose NICs it does not know; expected an inline fabric", f.Name),
 			"write {kind: rail-optimized, bandwidth: 50GB/s, latency: 500ns}")
@@ -120,10 +156,15 @@ func (s *Scenario) inline(cat *catalog.Catalog) (*hardware, error) {
 		return nil, s.tree.ErrorAt("nodes", fmt.Sprintf("%d nodes, but nothing joins them", s.Nodes),
 			"write network: {fabric: {kind: rail-optimized, bandwidth: 50GB/s, latency: 500ns}}")
 	}
-	if in.GPU != "" {
-		var err error
-		if hw.gpu, err = cat.GPU(in.GPU); err != nil {
+	var err error
+	switch {
+	case in.GPU != "":
+		if hw.GPU, err = cat.GPU(in.GPU); err != nil {
 			return nil, s.hardwareError(err)
+		}
+	case s.GPU != "":
+		if hw.GPU, err = s.gpuKind(cat); err != nil {
+			return nil, err
 		}
 	}
 	return hw, nil

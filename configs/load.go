@@ -79,35 +79,56 @@ func Parse(name string, text []byte, dir string, overrides, environ []string) (*
 	return parse(name, text, home{osFS{}, dir}, overrides, environ)
 }
 
+// OfSystem returns a scenario that asks about a machine and runs nothing of
+// interest on it. System is what a scenario writes under that key; content, if
+// not nil, is the file's. The system stands over the environment.
+func OfSystem(system string, content []byte, overrides, environ []string) (*Scenario, error) {
+	src := strict.NewSource("machine", []byte(system))
+	src.Loose = true
+	at := strict.Pos{Source: src, Line: 1, Column: 1}
+	node := &strict.Node{Kind: strict.String, Text: system, Pos: at}
+	s := &Scenario{home: home{osFS{}, "."}, content: content}
+	return s, s.parse("machine", []byte("{name: machine, workload: {kind: collective, op: all_reduce, bytes: 1MiB}}"), overrides, environ, node)
+}
+
 func parse(name string, text []byte, h home, overrides, environ []string) (*Scenario, error) {
 	s := &Scenario{home: h}
+	if err := s.parse(name, text, overrides, environ, nil); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// parse lays the layers of a scenario over each other; system, if not nil, is
+// one between the environment and the overrides.
+func (s *Scenario) parse(name string, text []byte, overrides, environ []string, system *strict.Node) error {
 	src := strict.NewSource(name, text)
 	file, fileErr := strict.Parse(src, text)
 	if file == nil {
-		return nil, fileErr
+		return fileErr
 	}
 	if file.Kind != strict.Mapping {
-		return nil, strict.Decode(file, s)
+		return strict.Decode(file, s)
 	}
 	base := strict.NewSource("default", []byte(defaults))
 	base.Loose = true
 	def, err := strict.Parse(base, []byte(defaults))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	l := newLayers()
 	if err := l.file(file); err != nil {
-		return nil, fmt.Errorf("load scenario %s: %w", name, err)
+		return fmt.Errorf("load scenario %s: %w", name, err)
 	}
 	l.defaults(def)
 	paths := strict.Paths(s)
 	envErr := s.environment(l, paths, environ)
+	if system != nil {
+		l.set([]strict.Key{{Name: "system", Pos: system.Pos}}, system)
+	}
 	setErr := flags(l, overrides)
 	s.tree = l.merged(file.Pos)
-	if err := strict.Join(fileErr, envErr, setErr, strict.Decode(s.tree, s)); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return strict.Join(fileErr, envErr, setErr, strict.Decode(s.tree, s))
 }
 
 // environment lays WEFT_ variables over what is there. One that names no key

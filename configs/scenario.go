@@ -13,13 +13,15 @@ import (
 type Scenario struct {
 	Name        string      `yaml:"name" weft:"required,doc=a short name for reports"`
 	About       string      `yaml:"about" weft:"doc=what the scenario teaches"`
-	System      System      `yaml:"system" weft:"required,doc=one server or rack: a name of the catalogue, a catalogue file (.yaml) with one system, or an inline description"`
-	GPUs        int         `yaml:"gpus" weft:"min=1,max=1048576,doc=GPUs of a node, for systems of any size"`
+	System      System      `yaml:"system" weft:"required,doc=one server or rack: a name of the catalogue, a file, or an inline description; a file is a catalogue file with one system, what a tool prints of a server, or a network file"`
+	GPU         string      `yaml:"gpu" weft:"doc=kind of the GPUs where a file does not name them: a name of the catalogue, or the start of one"`
+	GPUs        int         `yaml:"gpus" weft:"min=1,max=1048576,doc=GPUs of a node, for systems of any size and for network files that name none"`
 	Nodes       int32       `yaml:"nodes" weft:"min=1,max=1048576,doc=how many of the system"`
 	Network     Network     `yaml:"network"`
 	Collectives Collectives `yaml:"collectives"`
 	Collapse    string      `yaml:"collapse" weft:"enum=auto|off,doc=simulate equal ranks once (auto) or all of them (off); the answers are equal"`
 	Issue       Issue       `yaml:"issue"`
+	Faults      []Fault     `yaml:"faults" weft:"doc=what is slower or missing: a node, links A>B or A<>B, or class:C, then what is wrong with it, such as n0.gpu3 down"`
 	Workload    Workload    `yaml:"workload" weft:"required"`
 	Seed        uint64      `yaml:"seed" weft:"doc=seeds all that is random: jitter"`
 	Thresholds  Thresholds  `yaml:"thresholds" weft:"doc=bounds that decide the exit code"`
@@ -27,13 +29,16 @@ type Scenario struct {
 	// Warnings are sentences about the loading that a report must repeat.
 	Warnings []string `yaml:"-"`
 
-	tree *strict.Node
-	home home
+	tree    *strict.Node
+	home    home
+	content []byte // of the system's file, if it was read already
 }
 
-// System is the machine of one node: a name of the catalogue, a file of the
-// catalogue's form that holds one system, or an inline description of GPUs on
-// one NVLink domain with figures of the user's own.
+// System is the machine of one node: a name of the catalogue; a file, whose
+// form is found out by its content (of the catalogue's form with one system,
+// what nvidia-smi, NCCL or lstopo print of a server, or a network file); or an
+// inline description of GPUs on one NVLink domain with figures of the user's
+// own.
 type System struct {
 	Name   string  `yaml:"-"`
 	GPUs   int     `yaml:"gpus" weft:"required,min=1,max=1048576,doc=GPUs of a node"`

@@ -11,6 +11,8 @@ import (
 	"github.com/weft-sim/weft/configs/catalog"
 	"github.com/weft-sim/weft/configs/strict"
 	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/topology/discover"
+	"github.com/weft-sim/weft/topology/discover/netfile"
 	"github.com/weft-sim/weft/workloads"
 	"github.com/weft-sim/weft/workloads/replay"
 	"github.com/weft-sim/weft/workloads/trace/chakra"
@@ -32,6 +34,8 @@ func TestOf(t *testing.T) {
 		{"more ranks than GPUs", &replay.SizeError{}, Config},
 		{"a law that the simulator broke", &replay.LawError{Err: errors.New("x")}, Internal},
 		{"a trace that is none", &chakra.Error{}, Input},
+		{"a dump of a machine that is none", &discover.Error{Err: discover.ErrSyntax}, Input},
+		{"a network file that is none", &netfile.Error{Err: netfile.ErrSyntax}, Input},
 		{"a send without its receive", &workloads.UnmatchedError{}, Deadlock},
 		{"everybody waits", &sim.DeadlockError{}, Deadlock},
 		{"Ctrl-C", context.Canceled, Interrupted},

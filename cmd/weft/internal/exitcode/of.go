@@ -7,6 +7,8 @@ import (
 	"github.com/weft-sim/weft/configs/catalog"
 	"github.com/weft-sim/weft/configs/strict"
 	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/topology/discover"
+	"github.com/weft-sim/weft/topology/discover/netfile"
 	"github.com/weft-sim/weft/workloads"
 	"github.com/weft-sim/weft/workloads/replay"
 	"github.com/weft-sim/weft/workloads/trace/chakra"
@@ -24,7 +26,7 @@ func Of(err error) Code {
 	switch {
 	case is[*sim.DeadlockError](err), is[*workloads.UnmatchedError](err):
 		return Deadlock
-	case is[*chakra.Error](err):
+	case is[*chakra.Error](err), is[*discover.Error](err), is[*netfile.Error](err):
 		return Input
 	case is[*strict.Error](err), is[strict.Errors](err), is[*catalog.UnknownError](err), is[*workloads.InvalidError](err),
 		is[*replay.SizeError](err), is[*sim.UnitError](err):
