@@ -15,9 +15,12 @@ type Rerouter interface {
 	topology.Router
 	// Reroute returns the router for g, which is the graph that the machine was
 	// built with but for links that are slower, later, narrower or down, and
-	// nodes that are down. It may add trunks to g. ranks are the GPUs in service;
-	// notes say what takes another way. An error says who cannot reach whom.
-	Reroute(g *topology.Graph) (r topology.Router, ranks []topology.NodeID, notes []string, err error)
+	// nodes that are down; routers of faulty machines too start from there. It
+	// may add trunks to g. ranks are the GPUs in service. An error says who
+	// cannot reach whom.
+	Reroute(g *topology.Graph) (r Rerouter, ranks []topology.NodeID, err error)
+	// Remarks says what takes another way than as built, a sentence each.
+	Remarks() []string
 }
 
 // Apply returns the machine with the faults, one after the other. m stays as
@@ -56,20 +59,30 @@ func Apply(m *topology.Machine, faults ...Fault) (*topology.Machine, error) {
 	if !ok {
 		return nil, fmt.Errorf("apply faults to %s: the routes of this machine are fixed, so that links can be slower, but not missing or late", m.Name)
 	}
-	router, ranks, notes, err := r.Reroute(g)
+	router, ranks, err := r.Reroute(g)
 	if err != nil {
 		return nil, fmt.Errorf("apply faults to %s: %w", m.Name, err)
 	}
 	n.Router, n.Ranks = router, ranks
-	for _, note := range notes {
-		if !slices.Contains(n.Notes, note) {
-			n.Notes = append(n.Notes, note)
+	// What was said of earlier faults is said anew.
+	old := append(r.Remarks(), missing(m)...)
+	n.Notes = slices.DeleteFunc(n.Notes, func(note string) bool { return slices.Contains(old, note) })
+	n.Notes = append(append(n.Notes, router.Remarks()...), missing(&n)...)
+	return &n, nil
+}
+
+// missing says how many GPUs are left, if not all are.
+func missing(m *topology.Machine) []string {
+	gpus := 0
+	for _, n := range m.Graph.Nodes {
+		if n.Kind == topology.GPU {
+			gpus++
 		}
 	}
-	if len(ranks) != len(m.Ranks) {
-		n.Notes = append(n.Notes, fmt.Sprintf("%d of %d GPUs are in service; they are ranks 0 to %d, in order", len(ranks), len(m.Ranks), len(ranks)-1))
+	if len(m.Ranks) == gpus {
+		return nil
 	}
-	return &n, nil
+	return []string{fmt.Sprintf("%d of %d GPUs are in service; they are ranks 0 to %d, in order", len(m.Ranks), gpus, len(m.Ranks)-1)}
 }
 
 type applier struct {

@@ -126,6 +126,12 @@ func TestGPUDown(t *testing.T) {
 	// A second fault on top of the first.
 	m = faulty(t, m, "n1.gpu7 down")
 	assert.Len(t, m.Ranks, 14)
+	assert.Equal(t, []string{
+		"fault: n0.gpu3 down: 1 GPU with 5 connections", "fault: n1.gpu7 down: 1 GPU with 5 connections",
+		// As in NCCL, the GPUs that are there share the NICs beside them.
+		"n0.gpu2 leaves by NICs 2, 3 instead of NIC 2", "n1.gpu6 leaves by NICs 6, 7 instead of NIC 6",
+		"14 of 16 GPUs are in service; they are ranks 0 to 13, in order",
+	}, m.Notes)
 }
 
 func TestNICDown(t *testing.T) {
@@ -134,9 +140,13 @@ func TestNICDown(t *testing.T) {
 	_, names := route(t, m, 2, 10)
 	assert.Contains(t, names, "n0.nic3 > leaf3 (1 ndr link)")
 	assert.Contains(t, names, "leaf2 > n1.nic2 (1 ndr link)", "the receiver's NIC is as before")
-	assert.Contains(t, m.Notes, "n0.gpu2 leaves by NIC 3 instead of 2")
+	assert.Contains(t, m.Notes, "n0.gpu2 leaves by NIC 3 instead of NIC 2")
 	_, names = route(t, m, 9, 3)
 	assert.Contains(t, names, "leaf3 > n0.nic3 (1 ndr link)")
+	// And then NIC 3: what is said of the GPUs is said anew.
+	again := faulty(t, m, "n0.nic3 down")
+	assert.Contains(t, again.Notes, "n0.gpu2 leaves by NIC 0 instead of NIC 2")
+	assert.NotContains(t, again.Notes, "n0.gpu2 leaves by NIC 3 instead of NIC 2")
 	// Without both they go over the host bridge to another switch of the socket.
 	m = faulty(t, build(t, dgxH100(2)), "n0.nic[23] down")
 	_, names = route(t, m, 2, 10)

@@ -7,25 +7,28 @@ import (
 	"slices"
 
 	"github.com/weft-sim/weft/topology"
+	"github.com/weft-sim/weft/topology/fault"
 )
 
 // Reroute finds the routes of the machine on a graph where links are slower,
 // later, narrower or out of service, and where GPUs and NICs may be: see
 // [fault.Rerouter]. Hosts that lack nothing keep the routes that they share;
 // hosts that lack the same share new ones.
-//
-// [fault.Rerouter]: https://pkg.go.dev/github.com/weft-sim/weft/topology/fault#Rerouter
-func (r *router) Reroute(g *topology.Graph) (topology.Router, []topology.NodeID, []string, error) {
+func (r *router) Reroute(g *topology.Graph) (fault.Rerouter, []topology.NodeID, error) {
 	exact := rerouter{builder: r.built, to: g}
 	err := exact.run()
 	if err != nil || exact.den <= maxDenominator {
-		return exact.r, exact.ranks, exact.notes, err
+		return exact.r, exact.ranks, err
 	}
 	coarse := rerouter{builder: r.built, to: g, coarse: true}
 	err = coarse.run()
-	coarse.notes = append(coarse.notes, fmt.Sprintf("links are missing in many different places: the parts of a path are rounded to 1/%d of it", topology.CoarseParts))
-	return coarse.r, coarse.ranks, coarse.notes, err
+	coarse.r.notes = append(coarse.r.notes,
+		fmt.Sprintf("links are missing in many different places: the parts of a path are rounded to 1/%d of it", topology.CoarseParts))
+	return coarse.r, coarse.ranks, err
 }
+
+// Remarks says which GPUs take another way than as built.
+func (r *router) Remarks() []string { return slices.Clone(r.notes) }
 
 // maxDenominator bounds the common denominator of exact shares: beyond it, with
 // many different things missing, shares are rounded. Models of the network
@@ -57,7 +60,7 @@ func (rr *rerouter) run() error {
 			if v.alike > 0 {
 				note += fmt.Sprintf(" (and so on %d more hosts)", v.alike)
 			}
-			rr.notes = append(rr.notes, note)
+			rr.r.notes = append(rr.r.notes, note)
 		}
 	}
 	rr.number()
@@ -76,7 +79,6 @@ type rerouter struct {
 
 	r     *router
 	ranks []topology.NodeID
-	notes []string
 }
 
 // variant is a template that is not that of the machine as built.
@@ -200,14 +202,17 @@ func (rr *rerouter) remarks(v *view, t *template) (notes []string) {
 		}
 		was := rr.nominal.out[i]
 		if !slices.EqualFunc(t.out[i], was, func(x, y exit) bool { return x.port == y.port }) {
-			note("n%d.gpu%d leaves by NIC %s instead of %s", v.host, i, portNames(t.out[i]), portNames(was))
+			note("n%d.gpu%d leaves by %s instead of %s", v.host, i, portNames(t.out[i]), portNames(was))
 		}
 	}
 	return notes
 }
 
 func portNames(ways exits) string {
-	s := ""
+	s := "NIC "
+	if len(ways) > 1 {
+		s = "NICs "
+	}
 	for i, w := range ways {
 		if i > 0 {
 			s += ", "

@@ -23,6 +23,8 @@ type router struct {
 	fabric  *fabric.Fabric
 	ports   int32    // of a host
 	ceiling sim.Rate // of a transfer over one pair of ports
+
+	notes []string // on what takes another way than as built
 }
 
 // place is where a host finds its routes: a template, and how far its links
