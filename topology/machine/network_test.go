@@ -1,6 +1,7 @@
 package machine_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,6 +11,7 @@ import (
 	"github.com/weft-sim/weft/topology"
 	"github.com/weft-sim/weft/topology/fabric"
 	"github.com/weft-sim/weft/topology/machine"
+	"github.com/weft-sim/weft/topology/nvlink"
 	"github.com/weft-sim/weft/topology/pcie"
 )
 
@@ -117,4 +119,34 @@ func TestECMPMachine(t *testing.T) {
 	// Cables fail: the hash picks among the others.
 	m = faulty(t, m, "spine0 down", "leaf2<>spine1 down")
 	route(t, m, 2, 15)
+}
+
+func TestDomainsOfTwoTiersWithNICs(t *testing.T) {
+	// NVL36x2: 18 trays of four GPUs in two racks are one host. And 32 DGX H100
+	// on one NVLink network: a tray is a DGX, with its PCIe tree and its NICs.
+	racks := nvl72(2)
+	racks.Host.NVLink.Tier = &nvlink.Tier{Groups: 2, Uplinks: slices.Repeat([]int{36}, 18)}
+	pod := h100x256()
+	pod.Host.Trays, pod.Host.PCIe = 32, pairedTree()
+	pod.Hosts = 2
+	pod.Fabric = &fabric.Spec{Kind: fabric.RailOptimized, Port: ndr}
+	for _, s := range []machine.Spec{racks, pod} {
+		m := build(t, s)
+		gpus := int32(s.Host.GPUs)
+		p, _ := route(t, m, 0, gpus-1)
+		assert.Equal(t, topology.NVL, p.Kind)
+		p, _ = route(t, m, 0, 2*gpus-1)
+		assert.Equal(t, topology.NET, p.Kind)
+		assert.Equal(t, int(gpus), m.Survey().LargestDomain())
+		// A GPU that lost its NVLink reaches its tray by PCIe or its CPU, the other
+		// trays by the network.
+		m = faulty(t, m, "n1.gpu1<>n1.nvswitch* down")
+		p, _ = route(t, m, gpus, gpus+1)
+		assert.LessOrEqual(t, p.Kind, topology.SYS)
+		assert.NotEqual(t, topology.NVL, p.Kind)
+		p, _ = route(t, m, gpus+1, 2*gpus-1)
+		assert.Equal(t, topology.NET, p.Kind)
+		p, _ = route(t, m, gpus, 2*gpus-1)
+		assert.Len(t, p.Hops, 3+len(s.Host.NVLink.Tier.Switches)/4, "the others keep their trunks")
+	}
 }
