@@ -13,17 +13,6 @@ import (
 // in repeat should be a message, not a machine out of memory.
 const maxOps = 1 << 23
 
-// Error is a description that cannot become a program. Path leads to the
-// cause in the words of the file: "blocks.forward.ops[2].all_reduce.group".
-type Error struct {
-	Path, Msg string
-	// Near and Valid are a word that was not found and those that exist.
-	Near  string
-	Valid []string
-}
-
-func (e *Error) Error() string { return "build program: " + e.Path + ": " + e.Msg }
-
 // builder holds what Build has made so far.
 type builder struct {
 	spec    *Program
@@ -34,6 +23,7 @@ type builder struct {
 	leaves  []leaf // operations as written, in order
 	runs    []run  // operations as they run, in order
 	peers   map[peerKey]int32
+	errs    Errors
 }
 
 // leaf is an operation as written, with what all its runs have in common.
@@ -55,58 +45,59 @@ type peerKey struct {
 	wrap   bool
 }
 
-// Build makes the program for world ranks. The seed drives the jitter. A
-// description that does not fit the world returns an [*Error].
+// Build makes the program for world ranks. The seed drives the jitter. What of
+// a description does not fit the world is returned at once, as [Errors].
 func (p *Program) Build(world int32, seed uint64) (*workloads.Program, error) {
 	if world < 1 {
-		return nil, &Error{Path: "world", Msg: fmt.Sprintf("read %d ranks, expected at least one", world)}
+		return nil, Errors{{Path: "world", Msg: fmt.Sprintf("read %d ranks, expected at least one", world)}}
 	}
-	b := &builder{spec: p, world: world, out: &workloads.Program{World: world}, peers: map[peerKey]int32{}}
+	b := &builder{spec: p, world: world, out: &workloads.Program{World: world}, peers: map[peerKey]int32{}, errs: p.Names()}
 	for _, s := range p.Streams {
 		order, ok := orders[s.Order]
 		if !ok {
-			return nil, &Error{Path: "streams." + s.Name, Msg: fmt.Sprintf("read order %q, expected in_order, any_ready or concurrent", s.Order)}
+			b.fail("streams."+s.Name, "read order %q, expected in_order, any_ready or concurrent", s.Order)
 		}
 		b.streams = append(b.streams, workloads.Stream{Name: s.Name, Order: order})
 	}
 	for i := range p.Groups {
-		if err := b.add(&p.Groups[i]); err != nil {
-			return nil, err
-		}
+		b.add(&p.Groups[i])
 	}
 	if s := p.Straggler; s != nil && s.Rank >= world {
-		return nil, &Error{Path: "straggler.rank", Msg: fmt.Sprintf("rank %d does not exist, expected 0 to %d", s.Rank, world-1)}
+		b.fail("straggler.rank", "rank %d does not exist, expected 0 to %d", s.Rank, world-1)
 	}
-	w := walk{builder: b, labels: map[string]*label{}}
+	w := walk{builder: b, labels: map[string]*label{}, leafOf: map[*Op]int32{}}
+	for i := range p.Blocks {
+		w.declare(&p.Blocks[i])
+	}
+	if err := b.errs.err(); err != nil {
+		return nil, err
+	}
 	for i := range p.Blocks {
 		if err := w.block(i, &p.Blocks[i]); err != nil {
-			return nil, err
+			return nil, Errors{err}
 		}
 	}
-	return b.out, b.classes(seed)
+	if err := b.classes(seed); err != nil {
+		return nil, Errors{err}
+	}
+	return b.out, nil
 }
 
-// stream returns the index of a stream, which must be one of the declared or
-// of the standard names.
-func (b *builder) stream(name, path string) (int16, error) {
+// stream returns the index of a stream, 0 for one that does not exist, which
+// [Program.Names] has found.
+func (b *builder) stream(name string) int16 {
 	for i, s := range b.streams {
 		if s.Name == name {
-			return int16(i), nil
+			return int16(i)
 		}
 	}
 	for _, s := range standard {
 		if s.Name == name {
 			b.streams = append(b.streams, s)
-			return int16(len(b.streams) - 1), nil
+			return int16(len(b.streams) - 1)
 		}
 	}
-	var names []string
-	for _, s := range slices.Concat(b.streams, standard) {
-		if !slices.Contains(names, s.Name) {
-			names = append(names, s.Name)
-		}
-	}
-	return 0, &Error{Path: path, Msg: fmt.Sprintf("stream %q does not exist", name), Near: name, Valid: names}
+	return 0
 }
 
 // standard are the streams that need no declaration.
@@ -118,7 +109,7 @@ var standard = []workloads.Stream{
 }
 
 // classes deals the ranks to classes and writes their operations.
-func (b *builder) classes(seed uint64) error {
+func (b *builder) classes(seed uint64) *Error {
 	factor := func(r int32) float64 {
 		if s := b.spec.Straggler; s != nil && s.Rank == r {
 			return s.Factor
@@ -222,6 +213,6 @@ func (b *builder) scale(ops []workloads.Op, factor float64, r int32, seed uint64
 			ops[i].Duration = sim.FromSeconds(ops[i].Duration.Seconds() * f)
 		}
 		ops[i].FLOPs *= f
-		ops[i].MemBytes = sim.Bytes(float64(ops[i].MemBytes) * f)
+		ops[i].MemBytes = sim.Bytes(min(float64(ops[i].MemBytes)*f, float64(workloads.MaxBytes)))
 	}
 }

@@ -24,7 +24,8 @@ type Repeated struct {
 	Skew  float64
 }
 
-// Build makes the program for world ranks. An [*Error] names the field.
+// Build makes the program for world ranks. Errors are those of [Program.Build], and name
+// the field.
 func (c Repeated) Build(world int32) (*workloads.Program, error) {
 	var op Op
 	body := &Coll{Group: c.Group.Name, Bytes: c.Bytes, Root: c.Root, Skew: c.Skew}

@@ -17,52 +17,69 @@ type comm struct {
 	at   []int32 // by rank: position in its group, or -1
 	in   []int32 // by rank: group, or -1
 	full bool    // every rank is in a group
+
+	broken bool // its groups do not fit the ranks
 }
 
-// expand returns the groups of g among world ranks.
-func (g *Group) expand(world int32) (groups [][]int32, err error) {
+// expand returns the groups of g among the ranks, or none when it does not fit.
+func (b *builder) expand(g *Group) [][]int32 {
 	if len(g.Ranks) > 0 {
-		return g.Ranks, g.checkRanks(world)
+		if !b.ranksFit(g) {
+			return nil
+		}
+		return g.Ranks
 	}
 	stride, size := max(g.Stride, 1), g.Size
 	if size == 0 {
-		size = world / stride
+		size = b.world / stride
 	}
 	span := int64(size) * int64(stride)
-	if size == 0 || int64(world)%span != 0 {
-		return nil, &Error{Path: "groups." + g.Name,
-			Msg: fmt.Sprintf("read size %d, stride %d, which takes ranks in blocks of %d; expected a divisor of the %d ranks", size, stride, span, world)}
+	if size == 0 || int64(b.world)%span != 0 {
+		b.fail("groups."+g.Name, "read size %d, stride %d, which takes ranks in blocks of %d; expected a divisor of the %s",
+			size, stride, span, ranks(b.world))
+		return nil
 	}
-	all := make([]int32, 0, world)
-	for base := int32(0); base < world; base += int32(span) {
+	all := make([]int32, 0, b.world)
+	for base := int32(0); base < b.world; base += int32(span) {
 		for off := range stride {
 			for i := range size {
 				all = append(all, base+off+i*stride)
 			}
 		}
 	}
-	return slices.Collect(slices.Chunk(all, int(size))), nil
+	return slices.Collect(slices.Chunk(all, int(size)))
 }
 
-func (g *Group) checkRanks(world int32) error {
-	seen := make([]bool, world)
+// ranks writes a number of them.
+func ranks(n int32) string {
+	if n == 1 {
+		return "1 rank"
+	}
+	return fmt.Sprintf("%d ranks", n)
+}
+
+// ranksFit checks groups that are written out.
+func (b *builder) ranksFit(g *Group) bool {
+	seen := make([]bool, b.world)
+	before := len(b.errs)
 	for i, ranks := range g.Ranks {
 		path := fmt.Sprintf("groups.%s.ranks[%d]", g.Name, i)
 		if len(ranks) == 0 {
-			return &Error{Path: path, Msg: "read an empty group, expected ranks"}
+			b.fail(path, "read an empty group, expected ranks")
 		}
 		for k, r := range ranks {
 			at := fmt.Sprintf("%s[%d]", path, k)
-			if r < 0 || r >= world {
-				return &Error{Path: at, Msg: fmt.Sprintf("rank %d does not exist, expected 0 to %d", r, world-1)}
+			switch {
+			case r < 0 || r >= b.world:
+				b.fail(at, "rank %d does not exist, expected 0 to %d", r, b.world-1)
+			case seen[r]:
+				b.fail(at, "rank %d is in two groups of %q, expected at most one", r, g.Name)
+			default:
+				seen[r] = true
 			}
-			if seen[r] {
-				return &Error{Path: at, Msg: fmt.Sprintf("rank %d is in two groups of %q, expected at most one", r, g.Name)}
-			}
-			seen[r] = true
 		}
 	}
-	return nil
+	return len(b.errs) == before
 }
 
 // dim returns the parallel dimension of a group, by its key or its name.
@@ -79,13 +96,11 @@ func (g *Group) dim() workloads.Dim {
 	return workloads.Other
 }
 
-// add appends the communicator of g to the program.
-func (b *builder) add(g *Group) error {
-	groups, err := g.expand(b.world)
-	if err != nil {
-		return err
-	}
-	c := &comm{name: g.Name, id: int32(len(b.out.Comms)),
+// add appends the communicator of g to the program. One that does not fit has
+// no groups, and is passed over by what names it.
+func (b *builder) add(g *Group) *comm {
+	groups := b.expand(g)
+	c := &comm{name: g.Name, id: int32(len(b.out.Comms)), broken: groups == nil,
 		at: filled(b.world, -1), in: filled(b.world, -1)}
 	n := 0
 	for gi, ranks := range groups {
@@ -97,7 +112,7 @@ func (b *builder) add(g *Group) error {
 	c.full = n == int(b.world)
 	b.out.Comms = append(b.out.Comms, workloads.Comm{Name: g.Name, Dim: g.dim(), Groups: groups})
 	b.comms = append(b.comms, c)
-	return nil
+	return c
 }
 
 func filled(n int32, v int32) []int32 {
@@ -108,22 +123,19 @@ func filled(n int32, v int32) []int32 {
 	return s
 }
 
-// comm finds a communicator by name; "" is all ranks.
-func (b *builder) comm(name, path string) (*comm, error) {
+// comm finds a communicator by name; "" is all ranks. It is nil for one that
+// does not exist or does not fit, which is an error found before.
+func (b *builder) comm(name string) *comm {
 	for _, c := range b.comms {
-		if c.name == name {
-			return c, nil
+		if c.name == name || name == "" && c.name == everyone {
+			if c.broken {
+				return nil
+			}
+			return c
 		}
 	}
 	if name == "" || name == everyone {
-		if err := b.add(&Group{Name: everyone, Size: b.world}); err != nil {
-			return nil, err
-		}
-		return b.comm(everyone, path)
+		return b.add(&Group{Name: everyone, Size: b.world})
 	}
-	var names []string
-	for _, c := range b.comms {
-		names = append(names, c.name)
-	}
-	return nil, &Error{Path: path, Msg: fmt.Sprintf("group %q does not exist", name), Near: name, Valid: names}
+	return nil
 }

@@ -58,7 +58,7 @@ var orders = map[string]workloads.Order{
 // Straggler is a rank whose compute takes Factor times as long.
 type Straggler struct {
 	Rank   int32   `yaml:"rank" weft:"required,min=0"`
-	Factor float64 `yaml:"factor" weft:"required,positive"`
+	Factor float64 `yaml:"factor" weft:"required,positive,max=1000000,doc=its compute takes this many times as long"`
 }
 
 // Block is a run of operations that repeats.
@@ -95,7 +95,7 @@ type Op struct {
 type Compute struct {
 	Time     sim.Time  `yaml:"time" weft:"doc=recorded duration"`
 	FLOPs    float64   `yaml:"flops" weft:"min=0,doc=floating-point operations"`
-	MemBytes sim.Bytes `yaml:"mem_bytes" weft:"doc=bytes read and written in the GPU's memory"`
+	MemBytes sim.Bytes `yaml:"mem_bytes" weft:"max=1125899906842624,doc=bytes read and written in the GPU's memory"`
 }
 
 // Short lets a kernel be written as its duration.
@@ -119,7 +119,7 @@ func (c *Compute) modelled() bool { return c.FLOPs > 0 || c.MemBytes > 0 }
 // Coll is a collective on a group. Bytes is what nccl-tests prints as size.
 type Coll struct {
 	Group string    `yaml:"group" weft:"doc=name of a group; all ranks when absent"`
-	Bytes sim.Bytes `yaml:"bytes" weft:"required,positive,doc=as nccl-tests counts"`
+	Bytes sim.Bytes `yaml:"bytes" weft:"required,positive,max=1125899906842624,doc=as nccl-tests counts"`
 	Root  int32     `yaml:"root" weft:"min=0,doc=position in the group, for broadcast and reduce"`
 	Skew  float64   `yaml:"skew" weft:"positive,doc=for alltoallv: the first member receives this many times what each other does"`
 }
@@ -127,7 +127,7 @@ type Coll struct {
 // P2P is a send or a receive. The peer is a rank (To, From), or the member of
 // the group Offset positions further on.
 type P2P struct {
-	Bytes  sim.Bytes `yaml:"bytes" weft:"required,positive"`
+	Bytes  sim.Bytes `yaml:"bytes" weft:"required,positive,max=1125899906842624"`
 	To     *int32    `yaml:"to" weft:"min=0,doc=receiving rank of a send"`
 	From   *int32    `yaml:"from" weft:"min=0,doc=sending rank of a recv"`
 	Group  string    `yaml:"group" weft:"doc=the group in which offset counts; all ranks when absent"`

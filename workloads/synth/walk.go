@@ -3,7 +3,6 @@ package synth
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/workloads"
@@ -26,77 +25,68 @@ type label struct {
 }
 
 // block runs one block.
-func (w *walk) block(i int, bl *Block) error {
-	path := "blocks." + bl.Name
-	who, err := w.places(bl.At, path+".at", nil)
-	if err != nil {
-		return err
-	}
+func (w *walk) block(i int, bl *Block) *Error {
 	w.current = i
-	w.leafOf = map[*Op]int32{}
-	if err := w.declare(bl.Ops, who, path, bl.Name); err != nil {
-		return err
-	}
-	return w.list(bl.Ops, max(bl.Repeat, 1), path)
+	return w.list(bl.Ops, max(bl.Repeat, 1), "blocks."+bl.Name)
 }
 
-// places returns which ranks are at the given positions, and among those in
-// who. nil is all.
-func (w *walk) places(at map[string][]int32, path string, who []bool) ([]bool, error) {
-	names := make([]string, 0, len(at))
-	for name := range at {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		c, err := w.comm(name, path+"."+name)
-		if err != nil {
-			return nil, err
+// place is which ranks an operation is for.
+type place struct {
+	who   []bool // nil is all
+	guess bool   // one of the groups that say so does not exist
+}
+
+// narrow returns the ranks of p that are at the given positions.
+func (w *walk) narrow(p place, at map[string][]int32, path string) place {
+	for _, name := range sorted(at) {
+		c := w.comm(name)
+		if c == nil {
+			p.guess = true
+			continue
 		}
 		here := make([]bool, w.world)
 		any := false
 		for r := range here {
-			here[r] = c.at[r] >= 0 && slices.Contains(at[name], c.at[r]) && (who == nil || who[r])
+			here[r] = c.at[r] >= 0 && slices.Contains(at[name], c.at[r]) && (p.who == nil || p.who[r])
 			any = any || here[r]
 		}
 		if !any {
-			return nil, &Error{Path: path + "." + name, Msg: fmt.Sprintf("no rank is at position %v of %q", at[name], name)}
+			if !p.guess {
+				w.fail(path+"."+name, "no rank is at position %v of %q", at[name], name)
+			}
+			p.guess = true
+			continue
 		}
-		who = here
+		p.who = here
 	}
-	return who, nil
+	return p
 }
 
-// declare makes the leaves of a list of operations.
-func (w *walk) declare(ops []Op, who []bool, path, block string) error {
+// declare makes the leaves of a block.
+func (w *walk) declare(bl *Block) {
+	path := "blocks." + bl.Name
+	w.declareOps(bl.Ops, w.narrow(place{}, bl.At, path+".at"), path, bl.Name)
+}
+
+// declareOps makes the leaves of a list of operations.
+func (w *walk) declareOps(ops []Op, p place, path, block string) {
 	for i := range ops {
 		o := &ops[i]
 		at := fmt.Sprintf("%s.ops[%d]", path, i)
-		here, err := w.places(o.At, at+".at", who)
-		if err != nil {
-			return err
-		}
+		here := w.narrow(p, o.At, at+".at")
 		if o.Ops != nil {
-			if err := w.declare(o.Ops, here, at, block); err != nil {
-				return err
-			}
+			w.declareOps(o.Ops, here, at, block)
 			continue
 		}
-		l, err := w.leaf(o, here, at, block)
-		if err != nil {
-			return err
-		}
 		w.leafOf[o] = int32(len(w.leaves))
-		w.leaves = append(w.leaves, l)
+		w.leaves = append(w.leaves, w.leaf(o, here, at, block))
 	}
-	return nil
 }
 
 // leaf makes the operation that o describes.
-func (w *walk) leaf(o *Op, who []bool, path, block string) (leaf, error) {
-	l := leaf{who: who, path: path}
+func (w *walk) leaf(o *Op, p place, path, block string) leaf {
+	l := leaf{who: p.who, path: path}
 	stream := "comm"
-	var err error
 	for _, v := range o.variants() {
 		if !v.set {
 			continue
@@ -110,18 +100,17 @@ func (w *walk) leaf(o *Op, who []bool, path, block string) (leaf, error) {
 			if c.modelled() {
 				l.op.Duration = -1
 			}
+			w.bounded(c.MemBytes, path+".compute.mem_bytes")
 		case v.coll != nil:
 			if o.Background {
 				stream = "background"
 			}
-			err = w.collective(&l, v, path+"."+v.key)
+			w.bounded(v.coll.Bytes, path+"."+v.key+".bytes")
+			w.collective(&l, v, path+"."+v.key, p.guess)
 		default:
 			stream = "p2p"
-			err = w.pointToPoint(&l, o, path+"."+v.key)
+			w.pointToPoint(&l, o, path+"."+v.key)
 		}
-	}
-	if err != nil {
-		return l, err
 	}
 	if o.Label != "" {
 		l.op.Name = block + " " + o.Label
@@ -129,14 +118,21 @@ func (w *walk) leaf(o *Op, who []bool, path, block string) (leaf, error) {
 	if o.Stream != "" {
 		stream = o.Stream
 	}
-	l.op.Stream, err = w.stream(stream, path+".stream")
-	return l, err
+	l.op.Stream = w.stream(stream)
+	return l
 }
 
-func (w *walk) collective(l *leaf, v variant, path string) error {
-	c, err := w.comm(v.coll.Group, path+".group")
-	if err != nil {
-		return err
+// bounded refuses more bytes than one operation may have.
+func (w *walk) bounded(b sim.Bytes, path string) {
+	if b > workloads.MaxBytes {
+		w.fail(path, "read %v, expected at most %v for one operation", b, workloads.MaxBytes)
+	}
+}
+
+func (w *walk) collective(l *leaf, v variant, path string, guess bool) {
+	c := w.comm(v.coll.Group)
+	if c == nil {
+		return
 	}
 	groups := w.out.Comms[c.id].Groups
 	op := &l.op
@@ -146,12 +142,13 @@ func (w *walk) collective(l *leaf, v variant, path string) error {
 		smallest = min(smallest, len(g))
 	}
 	if int(v.coll.Root) >= smallest {
-		return &Error{Path: path + ".root", Msg: fmt.Sprintf("read position %d, expected 0 to %d: a group of %q has %d ranks", v.coll.Root, smallest-1, c.name, smallest)}
+		w.fail(path+".root", "read position %d, expected 0 to %d: a group of %q has %s", v.coll.Root, smallest-1, c.name, ranks(int32(smallest)))
 	}
 	if v.kind == workloads.AllToAllV {
 		for _, g := range groups {
 			if len(g) != smallest {
-				return &Error{Path: path + ".group", Msg: fmt.Sprintf("groups of %q differ in size (%d and %d), expected equal ones for alltoallv", c.name, smallest, len(g))}
+				w.fail(path+".group", "groups of %q differ in size (%d and %d), expected equal ones for alltoallv", c.name, smallest, len(g))
+				break
 			}
 		}
 		op.Splits = splits(v.coll.Bytes, smallest, v.coll.Skew)
@@ -159,14 +156,16 @@ func (w *walk) collective(l *leaf, v variant, path string) error {
 	if !c.full {
 		l.who = with(l.who, w.world, func(r int32) bool { return c.at[r] >= 0 })
 	}
-	return w.whole(l, c, path)
+	if !guess {
+		w.whole(l, c, path)
+	}
 }
 
 // whole refuses a collective that some members of a group would skip: the
 // others would wait for ever.
-func (w *walk) whole(l *leaf, c *comm, path string) error {
+func (w *walk) whole(l *leaf, c *comm, path string) {
 	if l.who == nil {
-		return nil
+		return
 	}
 	for _, ranks := range w.out.Comms[c.id].Groups {
 		for _, r := range ranks {
@@ -175,11 +174,11 @@ func (w *walk) whole(l *leaf, c *comm, path string) error {
 				if l.who[r] {
 					has, lacks = r, ranks[0]
 				}
-				return &Error{Path: path, Msg: fmt.Sprintf("rank %d joins and rank %d of the same group of %q does not (see at), expected whole groups", has, lacks, c.name)}
+				w.fail(path, "rank %d joins and rank %d of the same group of %q does not (see at), expected whole groups", has, lacks, c.name)
+				return
 			}
 		}
 	}
-	return nil
 }
 
 // splits divides what a rank sends among n members: the first receives skew
@@ -199,13 +198,14 @@ func splits(bytes sim.Bytes, n int, skew float64) []sim.Bytes {
 	return out
 }
 
-func (w *walk) pointToPoint(l *leaf, o *Op, path string) error {
+func (w *walk) pointToPoint(l *leaf, o *Op, path string) {
 	p, op := o.Recv, &l.op
 	op.Kind = workloads.Recv
 	if o.Send != nil {
 		p, op.Kind = o.Send, workloads.Send
 	}
 	op.Bytes, op.Tag = p.Bytes, p.Tag
+	w.bounded(p.Bytes, path+".bytes")
 	for _, fixed := range []struct {
 		key string
 		r   *int32
@@ -214,20 +214,20 @@ func (w *walk) pointToPoint(l *leaf, o *Op, path string) error {
 			continue
 		}
 		if *fixed.r >= w.world {
-			return &Error{Path: path + fixed.key, Msg: fmt.Sprintf("rank %d does not exist, expected 0 to %d", *fixed.r, w.world-1)}
+			w.fail(path+fixed.key, "rank %d does not exist, expected 0 to %d", *fixed.r, w.world-1)
 		}
 		op.Peer = *fixed.r
 		l.who = with(l.who, w.world, func(r int32) bool { return r != op.Peer })
-		return nil
+		return
 	}
-	c, err := w.comm(p.Group, path+".group")
-	if err != nil {
-		return err
+	c := w.comm(p.Group)
+	if c == nil {
+		return
 	}
+	op.Dim = w.out.Comms[c.id].Dim
 	op.PeerMap = w.peerMap(c, p.Offset, p.Wrap)
 	peer := w.out.PeerMaps[op.PeerMap-1]
 	l.who = with(l.who, w.world, func(r int32) bool { return peer[r] >= 0 })
-	return nil
 }
 
 // with narrows who to the ranks for which in is true. nil stays nil when that
@@ -270,7 +270,7 @@ func (w *walk) peerMap(c *comm, offset int32, wrap bool) int32 {
 }
 
 // list runs operations in order, times over.
-func (w *walk) list(ops []Op, times int, path string) error {
+func (w *walk) list(ops []Op, times int, path string) *Error {
 	for range times {
 		for i := range ops {
 			o := &ops[i]
@@ -293,18 +293,15 @@ func (w *walk) list(ops []Op, times int, path string) error {
 }
 
 // one runs one operation.
-func (w *walk) one(o *Op, path string) error {
+func (w *walk) one(o *Op, path string) *Error {
 	if len(w.runs) >= maxOps {
-		return &Error{Path: path, Msg: fmt.Sprintf("the repeats make more than %d operations", maxOps)}
+		return &Error{Path: path + ".repeat", Msg: fmt.Sprintf("the repeats make more than %d operations", maxOps)}
 	}
 	deps := w.prev
 	if o.After != nil {
 		deps = nil
-		for i, name := range *o.After {
-			l := w.labels[name]
-			if l == nil {
-				return w.noLabel(name, fmt.Sprintf("%s.after[%d]", path, i))
-			}
+		for _, name := range *o.After {
+			l := w.labels[name] // it exists: see Program.Names
 			from := l.all
 			if l.block == w.current {
 				from = l.latest
@@ -329,17 +326,4 @@ func (w *walk) one(o *Op, path string) error {
 		w.prev = []int32{me}
 	}
 	return nil
-}
-
-func (w *walk) noLabel(name, path string) error {
-	var names []string
-	for n := range w.labels {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	known := "none"
-	if len(names) > 0 {
-		known = strings.Join(names, ", ")
-	}
-	return &Error{Path: path, Msg: fmt.Sprintf("label %q is on no operation before this one (labels so far: %s)", name, known), Near: name, Valid: names}
 }
