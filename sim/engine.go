@@ -201,7 +201,11 @@ func (e *Engine) Run(ctx context.Context, lim Limits) (Stop, error) {
 		}
 		next, ok := e.q.peek()
 		if !ok {
-			if waits := e.waits(); len(waits) > 0 {
+			waits := e.waits()
+			if e.err != nil {
+				return Failed, e.err
+			}
+			if len(waits) > 0 {
 				return Failed, &DeadlockError{At: e.q.last, Waits: waits}
 			}
 			if e.q.full == 0 {

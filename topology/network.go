@@ -19,6 +19,9 @@ type Transfer struct {
 	Bytes   sim.Bytes
 	Latency sim.Time // from the last byte sent to the last byte there
 	Cap     sim.Rate // ceiling of this transfer; 0 is none
+	// Alone is the rate with nobody else on the wires, which the ideal model
+	// grants. Loads cannot tell: they may add up equal transfers.
+	Alone sim.Rate
 
 	// When the last byte has arrived, the engine delivers an event with these.
 	Target, Kind int32
@@ -69,28 +72,27 @@ func (n *fluidNetwork) Carried(r int32) float64 { return n.pool.Carried(fluid.Li
 func (n *fluidNetwork) Check() error { return n.pool.Check() }
 
 // NewIdeal returns the model in which each transfer has the wires to itself:
-// it takes its latency and its bytes at the rate of its tightest resource. It
+// it takes its latency and its bytes at the rate that it has alone. It
 // is a lower bound on the fluid model, since a transfer alone is never faster.
-func NewIdeal(e *sim.Engine, capacities []sim.Rate, den int32) (Network, error) {
+func NewIdeal(e *sim.Engine, resources int, den int32) (Network, error) {
 	if den < 1 {
 		return nil, fmt.Errorf("make ideal network: denominator %d, want 1 or more", den)
 	}
-	return &ideal{e: e, caps: capacities, den: den, carried: make([]float64, len(capacities))}, nil
+	return &ideal{e: e, den: den, carried: make([]float64, resources)}, nil
 }
 
 type ideal struct {
 	e       *sim.Engine
-	caps    []sim.Rate
 	den     int32
 	carried []float64
 }
 
 func (n *ideal) Start(t Transfer) {
-	rate := t.Cap
+	rate := t.Alone
+	if t.Cap > 0 && (rate == 0 || t.Cap < rate) {
+		rate = t.Cap
+	}
 	for _, l := range t.Loads {
-		if r := n.caps[l.Link] * sim.Rate(n.den) / sim.Rate(l.Weight); rate == 0 || r < rate {
-			rate = r
-		}
 		n.carried[l.Link] += float64(t.Bytes) * float64(l.Weight) / float64(n.den)
 	}
 	d := t.Latency

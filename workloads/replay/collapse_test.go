@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -138,11 +139,25 @@ func randomProgram(t *rapid.T) (*workloads.Program, *topology.Machine) {
 		{Name: "dp", Dim: workloads.DP, Groups: strided(dp, tp)},
 		{Name: "world", Groups: strided(n, 1)},
 	}
-	right, left := make([]int32, n), make([]int32, n)
+	right, left, over, back := make([]int32, n), make([]int32, n), make([]int32, n), make([]int32, n)
 	for r := range n {
 		right[r], left[r] = int32((r+1)%n), int32((r+n-1)%n)
+		over[r], back[r] = int32((r+tp)%n), int32((r+n-tp)%n)
 	}
-	p.PeerMaps = [][]int32{right, left}
+	p.PeerMaps = [][]int32{right, left, over, back}
+	if dp > 1 && tp == 2 && rapid.Bool().Draw(t, "look-alikes") {
+		// The tp groups as communicators of their own, as traces have them.
+		name := rapid.SampledFrom([]string{"tp", ""}).Draw(t, "name")
+		groups := p.Comms[0].Groups
+		p.Comms[0].Groups = groups[:1]
+		for g, ranks := range groups[1:] {
+			cm := workloads.Comm{Name: name, Dim: workloads.TP, Groups: [][]int32{ranks}}
+			if name == "" {
+				cm.Name = fmt.Sprint("tp", g)
+			}
+			p.Comms = append(p.Comms, cm)
+		}
+	}
 	orders := []workloads.Order{workloads.InOrder, workloads.AnyReady, workloads.Concurrent}
 	streams := []workloads.Stream{
 		{Name: "compute", Order: rapid.SampledFrom(orders).Draw(t, "compute order")},
@@ -174,11 +189,13 @@ func randomProgram(t *rapid.T) (*workloads.Program, *topology.Machine) {
 			if n == 1 {
 				continue
 			}
-			tag := int32(len(ops))
+			tag := int32(rapid.IntRange(0, 1).Draw(t, "tag"))
 			d := deps()
+			to := int32(rapid.IntRange(0, 3).Draw(t, "direction"))
+			b := sim.Bytes(rapid.SampledFrom([]int{0, 5000, 1 << 20}).Draw(t, "message"))
 			ops = append(ops,
-				workloads.Op{Kind: workloads.Send, Stream: 2, Deps: d, PeerMap: 1, Tag: tag, Bytes: 5000},
-				workloads.Op{Kind: workloads.Recv, Stream: 2, Deps: d, PeerMap: 2, Tag: tag, Bytes: 5000})
+				workloads.Op{Kind: workloads.Send, Stream: 2, Deps: d, PeerMap: 1 + to, Tag: tag, Bytes: b},
+				workloads.Op{Kind: workloads.Recv, Stream: 2, Deps: d, PeerMap: 1 + (to ^ 1), Tag: tag, Bytes: b})
 		}
 	}
 	slow := int32(rapid.IntRange(-n, n-1).Draw(t, "straggler"))
@@ -198,7 +215,48 @@ func randomProgram(t *rapid.T) (*workloads.Program, *topology.Machine) {
 			p.Classes = p.Classes[1:]
 		}
 	}
-	return p, newStar(n, port, latency)
+	if len(p.Comms) > 3 {
+		splitClasses(p)
+	}
+	m := newStar(n, port, latency)
+	if rapid.Bool().Draw(t, "unlike wires") {
+		m.Router = uneven{star{latency, int32(n)}}
+		for i := range m.Graph.Links {
+			if i%3 == 0 {
+				m.Graph.Links[i].Rate = port / 2
+			}
+		}
+	}
+	return p, m
+}
+
+// splitClasses gives every rank a class of its own, in which collectives on the
+// tp communicator name the one that the rank is in.
+func splitClasses(p *workloads.Program) {
+	var classes []workloads.Class
+	for _, cl := range p.Classes {
+		for _, r := range cl.Ranks {
+			own := cl
+			own.Ranks = []int32{r}
+			own.Ops = append([]workloads.Op(nil), cl.Ops...)
+			for i := range own.Ops {
+				if o := &own.Ops[i]; o.Kind == workloads.Collective && o.Comm == 0 && r >= 2 {
+					o.Comm = 2 + r/2
+				}
+			}
+			classes = append(classes, own)
+		}
+	}
+	p.Classes = classes
+}
+
+// uneven is a star whose even ranks are farther from the switch.
+type uneven struct{ star }
+
+func (u uneven) Route(a, b int32, buf []topology.Hop) (topology.Path, error) {
+	p, err := u.star.Route(a, b, buf)
+	p.Latency += sim.Time(2-a%2-b%2) * sim.Microsecond
+	return p, err
 }
 
 func TestCollapseIsExact(t *testing.T) {
@@ -206,7 +264,8 @@ func TestCollapseIsExact(t *testing.T) {
 		p, m := randomProgram(t)
 		g := rapid.SampledFrom([]collective.Grain{collective.Stream, collective.Chunk}).Draw(t, "grain")
 		one := rapid.Bool().Draw(t, "one at a time")
-		requireSame(t, p, m, Options{Grain: g, OneAtATime: one})
+		model := rapid.SampledFrom([]Model{Fluid, Ideal}).Draw(t, "model")
+		requireSame(t, p, m, Options{Grain: g, OneAtATime: one, Model: model})
 	})
 }
 

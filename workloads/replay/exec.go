@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"fmt"
+
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/topology"
 	"github.com/weft-sim/weft/workloads"
@@ -33,9 +35,10 @@ type exec struct {
 	useOf     map[useKey]int32
 
 	// Scratch of dispatch.
-	dirty []streamID
-	cands []candidate
-	held  []held
+	dirty      []streamID
+	cands      candidates
+	dispatches int64
+	held       []held
 }
 
 // rep is a representative rank.
@@ -184,7 +187,7 @@ func (x *exec) finish(op int32) {
 	st.state, st.end = finished, x.eng.Now()
 	x.left--
 	if st.end == sim.MaxTime {
-		x.eng.Fail(&TooLongError{Op: x.opOf(op).Name, Rank: r.rank})
+		x.eng.Fail(&LimitError{fmt.Sprintf("rank %d: operation %q ends after %v, the end of simulated time (106 days): want shorter work or smaller messages", r.rank, x.opOf(op).Name, sim.MaxTime)})
 		return
 	}
 	x.record(rep, op)

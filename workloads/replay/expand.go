@@ -20,27 +20,23 @@ type job struct {
 	groupOf [][]int32 // comm, rank -> index of the group, -1 for none
 	posOf   [][]int32 // comm, rank -> position in the group
 
-	// partner is, for each class that has sends and receives, the index of
-	// the operation at the peer that each one meets: [rank][op], nil for a
-	// rank without any.
-	partner [][]int32
+	contacts contacts
 
 	work     []work // by program class
 	patterns []pattern
-	pairs    []pair
 
-	ringCount [][]int32  // comm, group -> see ringsOf
-	out       []sim.Rate // node -> sum of the rates of its outgoing links
-	slot      [][]int32  // program class, comm -> see slotOf
+	ringCount [][]int32 // comm, group -> see ringsOf
+	ports     []ports   // by node
+	slot      [][]int32 // program class, comm -> see slotOf
 	wires     wires
 }
 
-// pattern is a way to join the ranks of a group by lanes, and the
-// communicators whose groups use it. With merged set, the lanes of a group
-// form one flow.
+// pattern is a way to join the ranks of a group by lanes, and the groups that
+// use it. With merged set, the lanes of a group form one flow.
 type pattern struct {
 	shape
-	comms []int32
+	groups []groupID
+	uses   map[groupID]bool
 }
 
 type shape struct {
@@ -54,7 +50,7 @@ func expand(p *workloads.Program, m *topology.Machine, o Options) (*job, error) 
 	if int(p.World) > len(m.Ranks) {
 		return nil, &SizeError{Ranks: int(p.World), GPUs: len(m.Ranks), Machine: m.Name, Hosts: int(m.Hosts)}
 	}
-	j := &job{prog: p, mach: m, opt: o, classOf: make([]int32, p.World), partner: make([][]int32, p.World)}
+	j := &job{prog: p, mach: m, opt: o, classOf: make([]int32, p.World)}
 	for c := range p.Classes {
 		for _, r := range p.Classes[c].Ranks {
 			j.classOf[r] = int32(c)
@@ -72,7 +68,7 @@ func expand(p *workloads.Program, m *topology.Machine, o Options) (*job, error) 
 		}
 		j.groupOf, j.posOf = append(j.groupOf, group), append(j.posOf, pos)
 	}
-	if err := j.match(); err != nil {
+	if err := j.meet(); err != nil {
 		return nil, err
 	}
 	for c := range p.Classes {
@@ -83,56 +79,6 @@ func expand(p *workloads.Program, m *topology.Machine, o Options) (*job, error) 
 		j.work = append(j.work, w)
 	}
 	return j, nil
-}
-
-// match pairs every send with its receive: the k-th send of (from, to, tag)
-// with the k-th receive of the same, in program order.
-func (j *job) match() error {
-	type key struct{ from, to, tag, k int32 }
-	type end struct{ rank, op int32 }
-	type stream struct{ from, to, tag int32 }
-	sends := map[key]end{}
-	for pass := range 2 {
-		count := map[stream]int32{}
-		for r := range j.prog.World {
-			cl := &j.prog.Classes[j.classOf[r]]
-			for i := range cl.Ops {
-				o := &cl.Ops[i]
-				if o.Kind != workloads.Send && o.Kind != workloads.Recv {
-					continue
-				}
-				if j.partner[r] == nil {
-					j.partner[r] = make([]int32, len(cl.Ops))
-				}
-				peer := j.prog.Peer(o, r)
-				switch {
-				case pass == 0 && o.Kind == workloads.Send:
-					s := stream{r, peer, o.Tag}
-					sends[key{r, peer, o.Tag, count[s]}] = end{r, int32(i)}
-					count[s]++
-				case pass == 1 && o.Kind == workloads.Recv:
-					s := stream{peer, r, o.Tag}
-					k := key{peer, r, o.Tag, count[s]}
-					count[s]++
-					e, ok := sends[k]
-					if !ok {
-						return fmt.Errorf("match rank %d operation %q: no send number %d from rank %d with tag %d", r, o.Name, k.k, peer, o.Tag)
-					}
-					j.partner[r][i] = e.op
-					j.partner[e.rank][e.op] = int32(i)
-					delete(sends, k)
-				}
-			}
-		}
-		if pass == 0 && len(sends) == 0 {
-			// No send at all: a receive would have failed validation.
-			return nil
-		}
-	}
-	if len(sends) > 0 {
-		return fmt.Errorf("match: %d sends have no receive", len(sends))
-	}
-	return nil
 }
 
 // plan returns how operation o runs in a group of n ranks.
@@ -176,12 +122,11 @@ func (j *job) duration(o *workloads.Op) (sim.Time, error) {
 	switch {
 	case o.Kind == workloads.Delay, o.Kind == workloads.Compute && o.Duration >= 0:
 		return max(o.Duration, 0), nil
+	case o.Kind == workloads.Copy && o.Duration >= 0 && (o.Duration > 0 || o.Bytes == 0):
+		return o.Duration, nil
 	case j.opt.Compute == nil:
 		return 0, fmt.Errorf("operation %q has no recorded duration, and no GPU model was given to time %g FLOP and %d bytes", o.Name, o.FLOPs, o.MemBytes)
 	case o.Kind == workloads.Copy:
-		if o.Duration > 0 {
-			return o.Duration, nil
-		}
 		return j.opt.Compute.CopyTime(o.Bytes), nil
 	}
 	return j.opt.Compute.Time(o.FLOPs, o.MemBytes), nil

@@ -16,7 +16,8 @@ type lane struct {
 	loads   []topology.Load
 	latency sim.Time
 	limit   sim.Rate
-	a, b    int32 // sender and receiver, of the representative
+	alone   sim.Rate // with nobody else on its wires
+	a, b    int32    // sender and receiver, of the representative
 	// next is the lane of the set that forwards this one's messages, or -1.
 	next int32
 }
@@ -51,6 +52,8 @@ type layout struct {
 	own   []int64 // scratch: resource -> weight
 	order []int32
 	arena []topology.Load
+	// relays says that some path leaves a GPU that it did not begin at.
+	relays bool
 }
 
 type setKey struct{ pattern, group int32 }
@@ -97,9 +100,14 @@ func (j *job) weight(p *topology.Path, h topology.Hop, parts int) int32 {
 }
 
 // add puts the hops of a path on the scratch, for a flow of which the path
-// takes one part in parts.
-func (l *layout) add(p *topology.Path, parts int) {
+// takes one part in parts, from rank a.
+func (l *layout) add(p *topology.Path, a int32, parts int) {
+	graph := l.j.mach.Graph
 	for _, h := range p.Hops {
+		links, _ := graph.Members(h.Resource)
+		if from := graph.Links[links[0]].From; graph.Nodes[from].Kind == topology.GPU && from != l.j.mach.Ranks[a] {
+			l.relays = true
+		}
 		k := l.c.res[h.Resource]
 		if l.dense[k] == 0 {
 			l.order = append(l.order, k)
@@ -139,7 +147,7 @@ func (l *layout) layMerged(set *laneSet, n int32) error {
 		if err != nil {
 			return err
 		}
-		l.add(&p, set.rings)
+		l.add(&p, a, set.rings)
 		set.legs = append(set.legs, leg{p.Latency, l.alone(&p)})
 		for _, h := range p.Hops {
 			l.own[h.Resource] += int64(l.j.weight(&p, h, set.rings))
@@ -155,7 +163,7 @@ func (l *layout) layMerged(set *laneSet, n int32) error {
 	set.rate = l.ownRate(set)
 	loads, err := l.loads(n)
 	first := l.j.ranksOf(set.group)[0]
-	set.lanes = []lane{{loads: loads, limit: limit * sim.Rate(set.rings), a: first, b: first, next: -1}}
+	set.lanes = []lane{{loads: loads, limit: limit * sim.Rate(set.rings), alone: set.rate, a: first, b: first, next: -1}}
 	return err
 }
 
@@ -215,7 +223,7 @@ func (l *layout) layLanes(set *laneSet, k, groups int32) error {
 			}
 		}
 		if !known {
-			set.lanes = append(set.lanes, lane{latency: p.Latency, limit: p.Rate, a: a, b: b, next: -1})
+			set.lanes = append(set.lanes, lane{latency: p.Latency, limit: p.Rate, alone: l.alone(&p), a: a, b: b, next: -1})
 			count = append(count, 0)
 		}
 		count[at] += times
@@ -237,7 +245,7 @@ func (l *layout) layLanes(set *laneSet, k, groups int32) error {
 		if err != nil {
 			return err
 		}
-		l.add(&p, 1)
+		l.add(&p, ln.a, 1)
 		if ln.loads, err = l.loads(count[i] * groups); err != nil {
 			return err
 		}
@@ -283,52 +291,31 @@ func (l *layout) eachSender(g groupID, f func(a, b, times int32) error) error {
 	return nil
 }
 
-// layPairs lays the lanes of sends and receives: those that leave a
-// representative.
+// layPairs lays the lanes on which representatives send: one for each contact.
+// Every rank of the class has the like contact, with a lane of its own.
 func (l *layout) layPairs() error {
-	type key struct {
-		class int32
-		col   uint64
-	}
-	byColour := map[key]int32{}
-	var lanes []*lane
-	var count []int32
-	for _, pr := range l.j.pairs {
-		class := l.c.rank[pr.a]
-		if l.c.rankRep[class] != pr.a {
-			continue
-		}
-		p, err := l.j.wires.path(pr.a, pr.b)
-		if err != nil {
-			return err
-		}
-		at, known := int32(len(lanes)), false
-		if !l.c.identity {
-			kk := key{class, l.c.laneColour(p2pPattern, 0, pr.a, pr.b, l.c.pathHash(&p))}
-			if at, known = byColour[kk]; !known {
-				at = int32(len(lanes))
-				byColour[kk] = at
+	for class, r := range l.c.rankRep {
+		for _, k := range l.j.contacts.of(r) {
+			if !k.sends || k.peer == r {
+				continue
 			}
-		}
-		if !known {
-			lanes = append(lanes, &lane{latency: p.Latency, limit: p.Rate, a: pr.a, b: pr.b, next: -1})
-			count = append(count, 0)
-		}
-		count[at]++
-		l.pairs[pr] = lanes[at]
-	}
-	for i, ln := range lanes {
-		p, err := l.j.wires.path(ln.a, ln.b)
-		if err != nil {
-			return err
-		}
-		l.add(&p, 1)
-		if ln.loads, err = l.loads(count[i] * l.c.rankSize[l.c.rank[ln.a]]); err != nil {
-			return err
+			p, err := l.j.wires.path(r, k.peer)
+			if err != nil {
+				return err
+			}
+			ln := &lane{latency: p.Latency, limit: p.Rate, alone: l.alone(&p), a: r, b: k.peer, next: -1}
+			l.add(&p, r, 1)
+			if ln.loads, err = l.loads(l.c.rankSize[class]); err != nil {
+				return err
+			}
+			l.pairs[pair{r, k.peer}] = ln
 		}
 	}
 	return nil
 }
+
+// pair is an ordered pair of ranks, a sender and its receiver.
+type pair struct{ a, b int32 }
 
 // count returns the number of lanes of the pattern among n ranks.
 func (pt *pattern) count(n int) int {

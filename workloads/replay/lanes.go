@@ -13,6 +13,7 @@ type wires struct {
 	mach  *topology.Machine
 	den   int64 // lcm of the denominators of the paths met
 	parts int64 // lcm of the numbers of rings that share a flow
+	final bool  // all paths have been seen
 	buf   []topology.Hop
 }
 
@@ -32,6 +33,9 @@ func (w *wires) path(a, b int32) (topology.Path, error) {
 	}
 	w.buf = p.Hops
 	if p.Den != 1 && w.den%int64(p.Den) != 0 {
+		if w.final {
+			return p, fmt.Errorf("route rank %d to rank %d: split in %d parts, and no path was before: routes must not change during a run", a, b, p.Den)
+		}
 		w.den = lcm(w.den, int64(p.Den))
 		if w.whole() > maxDen {
 			return p, fmt.Errorf("route rank %d to rank %d: transfers are split in %d parts at least: want at most %d (equal planes, and hosts with equal numbers of ranks, keep this small)", a, b, w.whole(), maxDen)
@@ -50,11 +54,9 @@ func lcm(a, b int64) int64 {
 
 // eachGroup calls f for every group that uses pattern pt, in order.
 func (j *job) eachGroup(pt *pattern, f func(g groupID) error) error {
-	for _, c := range pt.comms {
-		for g := range j.prog.Comms[c].Groups {
-			if err := f(groupID{c, int32(g)}); err != nil {
-				return err
-			}
+	for _, g := range pt.groups {
+		if err := f(g); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -94,3 +96,36 @@ func (j *job) eachLane(pt shape, g groupID, f func(lane int, a, b int32) error) 
 
 // ranksOf returns the ranks of a group.
 func (j *job) ranksOf(g groupID) []int32 { return j.prog.Comms[g.comm].Groups[g.group] }
+
+// survey walks all paths once, so that the common denominator is known before
+// any weight is written down.
+func (j *job) survey() error {
+	see := func(_ int, a, b int32) error {
+		_, err := j.wires.path(a, b)
+		return err
+	}
+	for k := range j.patterns {
+		pt := &j.patterns[k]
+		if err := j.eachGroup(pt, func(g groupID) error { return j.eachLane(pt.shape, g, see) }); err != nil {
+			return err
+		}
+	}
+	return j.eachContact(func(r int32, k *contact) error {
+		if !k.sends || k.peer == r {
+			return nil
+		}
+		return see(0, r, k.peer)
+	})
+}
+
+// eachContact calls f for every contact of every rank.
+func (j *job) eachContact(f func(r int32, k *contact) error) error {
+	for r := range j.prog.World {
+		for i := range j.contacts.of(r) {
+			if err := f(r, &j.contacts.of(r)[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

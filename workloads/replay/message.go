@@ -11,6 +11,7 @@ type message struct {
 	bytes   sim.Bytes
 	send    int32 // operation
 	recv    int32 // operation, -1 until it is posted
+	posted  sim.Time
 	arrived bool
 }
 
@@ -18,25 +19,22 @@ type message struct {
 // the message of each receive: its peer stands for a class, whose
 // representative's send is the one to wait for.
 func (x *exec) joinMessages() {
-	for i := range x.reps {
-		r := &x.reps[i]
-		cl := &x.j.prog.Classes[r.class]
-		for k := range cl.Ops {
-			if o := &cl.Ops[k]; o.Kind == workloads.Send {
-				op := r.base + int32(k)
-				x.ops[op].slot = int32(len(x.msgs))
-				x.msgs = append(x.msgs, message{lane: x.l.pairs[pair{r.rank, x.j.prog.Peer(o, r.rank)}], bytes: o.Bytes, send: op, recv: -1})
-			}
-		}
-	}
-	for i := range x.reps {
-		r := &x.reps[i]
-		cl := &x.j.prog.Classes[r.class]
-		for k := range cl.Ops {
-			if o := &cl.Ops[k]; o.Kind == workloads.Recv {
-				peer := x.c.rank[x.j.prog.Peer(o, r.rank)]
-				partner := x.j.partner[r.rank][k]
-				x.ops[r.base+int32(k)].slot = x.ops[x.reps[peer].base+partner].slot
+	for pass := range 2 {
+		for i := range x.reps {
+			r := &x.reps[i]
+			for _, k := range x.j.contacts.of(r.rank) {
+				for _, pr := range x.j.contacts.matches[k.match].pairs {
+					op := r.base + pr.op
+					send := x.opOf(op).Kind == workloads.Send
+					switch {
+					case pass == 0 && send:
+						x.ops[op].slot = int32(len(x.msgs))
+						x.msgs = append(x.msgs, message{lane: x.l.pairs[pair{r.rank, k.peer}], bytes: x.opOf(op).Bytes, send: op, recv: -1})
+					case pass == 1 && !send:
+						peer := &x.reps[x.c.rank[k.peer]]
+						x.ops[op].slot = x.ops[peer.base+pr.partner].slot
+					}
+				}
 			}
 		}
 	}
@@ -86,7 +84,7 @@ func (x *exec) messageGot(id int32) {
 func (x *exec) postReceive(op int32) {
 	id := x.ops[op].slot
 	m := &x.msgs[id]
-	m.recv = op
+	m.recv, m.posted = op, x.eng.Now()
 	switch {
 	case m.arrived:
 		x.eng.Schedule(x.eng.Now(), x.me, evOp, int64(op))

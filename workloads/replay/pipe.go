@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"fmt"
+
 	"github.com/weft-sim/weft/sim"
 )
 
@@ -32,6 +34,10 @@ const defaultSlice = 512 * sim.KiB
 // (NVIDIA/nccl 2.30.7).
 const defaultWindow = 8
 
+// maxSlices bounds what one lane sends in one collective: more slices are
+// hours of simulation.
+const maxSlices = 1 << 24
+
 func (x *exec) window() int32 {
 	if x.j.opt.Window > 0 {
 		return int32(x.j.opt.Window)
@@ -50,7 +56,13 @@ func (x *exec) beginPipe(id int32) {
 		}
 	}
 	m := (in.plan.Message + sim.Bytes(in.set.rings) - 1) / sim.Bytes(in.set.rings)
-	slices := max(int32((m+slice-1)/slice), 1)
+	n := max((m+slice-1)/slice, 1)
+	if n*sim.Bytes(max(in.plan.Steps, 1)) > maxSlices {
+		x.eng.Fail(&LimitError{fmt.Sprintf("%v of %d bytes in slices of %d: %d slices on a lane: want at most %d, so slices of at least %d bytes",
+			in.op.Coll, in.op.Bytes, slice, n*sim.Bytes(in.plan.Steps), int64(maxSlices), (m*sim.Bytes(in.plan.Steps)+maxSlices-1)/maxSlices)})
+		return
+	}
+	slices := int32(n)
 	var at int32
 	if n := len(x.freePip); n > 0 {
 		at, x.freePip = x.freePip[n-1], x.freePip[:n-1]

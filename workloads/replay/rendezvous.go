@@ -56,10 +56,21 @@ func (x *exec) joinCollectives() error {
 					return err
 				}
 				set, merged := x.lanesOf(plan, g, n)
+				bytes, wire := o.Bytes, 0.0
+				switch {
+				case o.Coll == workloads.AllToAllV:
+					// Every member has its own parts. Members of a class have equal
+					// ones, so the group of this representative speaks for all.
+					var holds float64
+					holds, wire = j.splitBounds(&plan, groupID{o.Comm, group}, func(r int32) *workloads.Op { return j.nth(r, o.Comm, seq) })
+					bytes = sim.Bytes(holds)
+				case n > 1:
+					wire = float64(plan.Lanes(n)) / float64(n) * float64(plan.Steps) * float64(plan.Message)
+				}
 				byGroup[g] = append(byGroup[g], int32(len(x.insts)))
 				x.insts = append(x.insts, instance{
 					op: o, comm: o.Comm, group: g, ranks: int32(n), seq: seq, plan: plan, set: set, merged: merged,
-					first: -1, last: -1, cause: -1, use: x.useFor(o, n, plan, choice),
+					first: -1, last: -1, cause: -1, use: x.useFor(o, n, bytes, wire, choice),
 				})
 			}
 			id := byGroup[g][seq]
@@ -76,6 +87,21 @@ func (x *exec) joinCollectives() error {
 		}
 	}
 	return nil
+}
+
+// nth returns the operation of rank r that is its collective number k on a
+// communicator.
+func (j *job) nth(r, comm, k int32) *workloads.Op {
+	ops := j.prog.Classes[j.classOf[r]].Ops
+	for i := range ops {
+		if ops[i].Kind == workloads.Collective && ops[i].Comm == comm {
+			if k == 0 {
+				return &ops[i]
+			}
+			k--
+		}
+	}
+	panic(fmt.Sprintf("replay: rank %d has no such collective on communicator %d", r, comm))
 }
 
 // arrive counts a member that has reached its collective.
@@ -101,7 +127,7 @@ func (x *exec) arrive(id int32) {
 // or to have its stream free. Of several, the choice must not depend on how
 // ranks are numbered within a class, or collapsed and expanded runs would
 // explain the same time differently: it is the first by what its rank
-// does, place in the program, and rank.
+// does, place in the program, and cause.
 func (x *exec) blame(in *instance) int32 {
 	var at sim.Time = -1
 	cause, bestClass, bestK := int32(-1), uint64(0), int32(0)
@@ -115,11 +141,26 @@ func (x *exec) blame(in *instance) int32 {
 		}
 		r := &x.reps[x.opRep[op]]
 		class, k := x.work[r.class].content, op-r.base
-		if t > at || t == at && (class < bestClass || class == bestClass && k < bestK) {
+		if t > at || t == at && (class < bestClass || class == bestClass && (k < bestK || k == bestK && x.causeHash(why) < x.causeHash(cause))) {
 			at, cause, bestClass, bestK = t, why, class, k
 		}
 	}
 	return cause
+}
+
+// causeHash hashes what an operation is to a report, whatever its rank.
+func (x *exec) causeHash(op int32) uint64 {
+	if op < 0 {
+		return 0
+	}
+	o := x.opOf(op)
+	h := mix2(uint64(o.Kind), uint64(o.Dim))
+	if o.Kind == workloads.Collective {
+		c := &x.j.prog.Comms[o.Comm]
+		h = mix2(h, mixText(c.Name)^uint64(c.Dim))
+	}
+	r := &x.reps[x.opRep[op]]
+	return mix2(mix2(h, x.work[r.class].content), uint64(op-r.base))
 }
 
 // begin moves the bytes of a collective that all members have reached.
@@ -151,7 +192,7 @@ func (x *exec) begin(id int32) {
 		for i := range in.set.lanes {
 			ln := &in.set.lanes[i]
 			b := in.plan.Message
-			if in.op.Coll == workloads.AllToAllV && in.op.Splits != nil {
+			if in.op.Coll == workloads.AllToAllV {
 				b = x.split(in, ln)
 			}
 			x.send(ln, b, ln.latency, evLane, int64(id))
@@ -162,7 +203,7 @@ func (x *exec) begin(id int32) {
 // send starts one transfer on a lane.
 func (x *exec) send(ln *lane, b sim.Bytes, latency sim.Time, kind int32, arg int64) {
 	x.transfers++
-	x.net.Start(topology.Transfer{Loads: ln.loads, Bytes: b, Latency: latency, Cap: ln.limit, Target: x.me, Kind: kind, Arg: arg})
+	x.net.Start(topology.Transfer{Loads: ln.loads, Bytes: b, Latency: latency, Cap: ln.limit, Alone: ln.alone, Target: x.me, Kind: kind, Arg: arg})
 }
 
 // sendAll starts the transfers of an instance whose lanes are not kept.
@@ -181,9 +222,9 @@ func (x *exec) sendAll(id int32) {
 		for _, h := range p.Hops {
 			scratch = append(scratch, topology.Load{Link: fluid.LinkID(x.c.res[h.Resource]), Weight: x.j.weight(&p, h, 1)})
 		}
-		ln := lane{loads: scratch, limit: p.Rate, a: a, b: b}
+		ln := lane{loads: scratch, limit: p.Rate, alone: x.l.alone(&p), a: a, b: b}
 		bytes := in.plan.Message
-		if in.op.Coll == workloads.AllToAllV && in.op.Splits != nil {
+		if in.op.Coll == workloads.AllToAllV {
 			bytes = x.split(in, &ln)
 		}
 		x.send(&ln, bytes, p.Latency, evLane, int64(id))

@@ -22,26 +22,22 @@ type useKey struct {
 // use gathers the runs of equal collectives.
 type use struct {
 	CollectiveUse
-	runs  int64 // of representative groups
-	total sim.Time
+	runs  int64 // of all groups
+	total sumOf
 	group map[int32]bool // group classes counted
 }
 
 // useFor returns the row of the report that a collective belongs to.
-func (x *exec) useFor(o *workloads.Op, n int, p collective.Plan, ch collective.Choice) int32 {
+func (x *exec) useFor(o *workloads.Op, n int, bytes sim.Bytes, wire float64, ch collective.Choice) int32 {
 	comm := &x.j.prog.Comms[o.Comm]
-	k := useKey{o.Coll, comm.Name, n, o.Bytes}
+	k := useKey{o.Coll, comm.Name, n, bytes}
 	if at, ok := x.useOf[k]; ok {
 		return at
 	}
 	at := int32(len(x.uses))
 	x.useOf[k] = at
-	wire := 0.0
-	if n > 1 {
-		wire = float64(p.Lanes(n)) / float64(n) * float64(p.Steps) * float64(p.Message)
-	}
 	x.uses = append(x.uses, use{group: map[int32]bool{}, CollectiveUse: CollectiveUse{
-		Op: o.Coll.String(), Comm: comm.Name, Dim: comm.Dim.String(), Ranks: n, Bytes: o.Bytes,
+		Op: o.Coll.String(), Comm: comm.Name, Dim: comm.Dim.String(), Ranks: n, Bytes: bytes,
 		Algo: ch.Algorithm.String(), Proto: ch.Protocol, Min: sim.MaxTime, WireBytes: wire,
 	}})
 	return at
@@ -52,48 +48,24 @@ func (x *exec) useFor(o *workloads.Op, n int, p collective.Plan, ch collective.C
 func (x *exec) tallyInstance(in *instance, now sim.Time) error {
 	u := &x.uses[in.use]
 	t := now - in.start
-	bound := x.bound(in)
+	bound := sim.Time(0)
+	if x.j.opt.Model != Ideal { // which lets a rank send to all at once
+		bound = x.bound(in)
+	}
 	// One picosecond for each step: steps round up, the bound does not.
 	if t+sim.Time(max(in.plan.Steps, 1)) < bound {
 		return &LawError{fmt.Errorf("%v of %d bytes among %d ranks of %s took %v, and its bytes need %v at the rate of the ranks' links",
 			in.op.Coll, in.op.Bytes, in.ranks, x.j.prog.Comms[in.comm].Name, t, bound)}
 	}
-	u.runs++
-	u.total += t
+	n := int(x.c.groupSize[in.group])
+	u.runs += int64(n)
+	u.total.add(t, n)
 	u.Min, u.Max, u.Bound = min(u.Min, t), max(u.Max, t), max(u.Bound, bound)
 	if !u.group[in.group] {
 		u.group[in.group] = true
-		u.Groups += int(x.c.groupSize[in.group])
+		u.Groups += n
 	}
 	return nil
-}
-
-// bound returns the least time of a collective: what its busiest rank must
-// send, or receive, at the rate of all the links of its GPU. It knows nothing
-// of routes, so it checks them.
-func (x *exec) bound(in *instance) sim.Time {
-	if in.plan.MinSend == 0 && in.plan.MinReceive == 0 {
-		return 0
-	}
-	g := x.c.groupRep[in.group]
-	rank := x.j.ranksOf(g)[0]
-	e := x.j.egress(rank)
-	if e <= 0 {
-		return 0
-	}
-	return sim.TransferTime(max(in.plan.MinSend, in.plan.MinReceive), e)
-}
-
-// egress returns the sum of the rates of the links that leave the GPU of a
-// rank. Links are the same in both directions.
-func (j *job) egress(rank int32) sim.Rate {
-	if j.out == nil {
-		j.out = make([]sim.Rate, len(j.mach.Graph.Nodes))
-		for _, l := range j.mach.Graph.Links {
-			j.out[l.From] += l.Rate
-		}
-	}
-	return j.out[j.mach.Ranks[rank]]
 }
 
 // result puts the findings together.
@@ -114,8 +86,8 @@ func (x *exec) result() (*Result, error) {
 			continue
 		}
 		c := u.CollectiveUse
-		c.Count = int(u.runs) / max(len(u.group), 1)
-		c.Time = u.total / sim.Time(u.runs)
+		c.Count = int(u.runs) / max(u.Groups, 1)
+		c.Time = u.total.over(u.runs)
 		if c.Time > 0 {
 			coll := slices.IndexFunc(collNames, func(s string) bool { return s == c.Op })
 			c.BusBW = sim.Rate(float64(c.Bytes) / c.Time.Seconds() * collective.BusFactor(workloads.Coll(coll), c.Ranks))
@@ -187,19 +159,19 @@ func (x *exec) breakdown(res *Result, last int32) {
 
 // rankTimes averages where the ranks' time went.
 func (x *exec) rankTimes(res *Result) {
-	var comp, exposed, hidden float64
+	var comp, exposed, hidden sumOf
 	for i := range x.reps {
 		a := &x.reps[i].account
 		a.upTo(res.StepTime)
-		n := float64(x.c.rankSize[i])
-		comp += float64(n * float64(a.computed))
-		exposed += float64(n * float64(a.exposed))
-		hidden += float64(n * float64(a.hidden))
+		n := int(x.c.rankSize[i])
+		comp.add(a.computed, n)
+		exposed.add(a.exposed, n)
+		hidden.add(a.hidden, n)
 	}
-	w := float64(x.j.prog.World)
-	res.Ranks.Compute = sim.Time(comp / w)
-	res.Ranks.ExposedComm = sim.Time(exposed / w)
-	res.Ranks.HiddenComm = sim.Time(hidden / w)
+	w := int64(x.j.prog.World)
+	res.Ranks.Compute = comp.over(w)
+	res.Ranks.ExposedComm = exposed.over(w)
+	res.Ranks.HiddenComm = hidden.over(w)
 	res.Ranks.Wait = res.StepTime - res.Ranks.Compute - res.Ranks.ExposedComm
 }
 

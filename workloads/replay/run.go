@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/sim/fluid"
 	"github.com/weft-sim/weft/topology"
 	"github.com/weft-sim/weft/workloads"
 )
@@ -14,7 +15,8 @@ import (
 // machine.
 //
 // Errors: a program that is not valid ([workloads.Program.Validate]), one with
-// more ranks than the machine has GPUs ([*SizeError]), ranks that wait for
+// more ranks than the machine has GPUs ([*SizeError]), one beyond what can be
+// simulated ([*LimitError]), ranks that wait for
 // each other for ever ([*sim.DeadlockError]), a cancelled context (its error),
 // and a broken law of ours (bytes lost, a link above its capacity, a
 // collective faster than its wires), which is a fault of the simulator.
@@ -32,6 +34,12 @@ func Run(ctx context.Context, p *workloads.Program, m *topology.Machine, o Optio
 	if err := j.findLanes(); err != nil {
 		return nil, err
 	}
+	if o.Collapse == Off {
+		// Refinement walks all paths itself.
+		if err := j.survey(); err != nil {
+			return nil, err
+		}
+	}
 	c, err := j.refine()
 	if err != nil {
 		return nil, err
@@ -43,12 +51,14 @@ func Run(ctx context.Context, p *workloads.Program, m *topology.Machine, o Optio
 	x := &exec{j: j, c: c, l: l, eng: sim.NewEngine()}
 	if err := x.simulate(ctx); err != nil {
 		var dead *sim.DeadlockError
-		if errors.As(err, &dead) && !c.identity && p.World <= nameable {
+		switch {
+		case errors.Is(err, errTied),
 			// Representatives wait for representatives; the user knows ranks.
+			errors.As(err, &dead) && !c.identity && p.World <= nameable:
 			o.Collapse = Off
 			return Run(ctx, p, m, o)
 		}
-		return nil, err
+		return nil, x.explain(err)
 	}
 	return x.result()
 }
@@ -64,7 +74,7 @@ func (x *exec) simulate(ctx context.Context) error {
 	x.eng.OnSettle(x.dispatch)
 	var err error
 	if x.j.opt.Model == Ideal {
-		x.net, err = topology.NewIdeal(x.eng, x.l.caps, x.l.den)
+		x.net, err = topology.NewIdeal(x.eng, len(x.l.caps), x.l.den)
 	} else {
 		x.net, err = topology.NewFluid(x.eng, x.l.caps, x.l.den, x.j.opt.FullSolve)
 	}
@@ -81,8 +91,6 @@ func (x *exec) simulate(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case stop == sim.Cancelled:
-		return context.Cause(ctx)
 	case stop != sim.Drained:
 		return fmt.Errorf("replay stopped (%v) at %v with %d operations unfinished: raise the limit", stop, x.eng.Now(), x.left)
 	case x.left > 0:
@@ -91,18 +99,25 @@ func (x *exec) simulate(ctx context.Context) error {
 	if err := x.net.Check(); err != nil {
 		return &LawError{err}
 	}
-	return nil
+	return x.checkSent()
 }
 
-// TooLongError says that a program runs past the end of simulated time.
-type TooLongError struct {
-	Op   string
-	Rank int32
+// explain gives the links in an error of the network their names.
+func (x *exec) explain(err error) error {
+	var link *fluid.LinkError
+	if errors.As(err, &link) && int(link.Link) < len(x.c.resRep) {
+		name := x.j.mach.Graph.ResourceName(topology.ResourceID(x.c.resRep[link.Link]))
+		return &LimitError{fmt.Sprintf("%s: %s: %s: want rates nearer to those of the other links", link.Doing, name, link.Reason)}
+	}
+	return err
 }
 
-func (e *TooLongError) Error() string {
-	return fmt.Sprintf("run rank %d: operation %q ends after %v, the end of simulated time (106 days): want shorter work or smaller messages", e.Rank, e.Op, sim.MaxTime)
-}
+// LimitError says that a program or a machine is beyond what can be simulated:
+// past the end of time, in more slices or with smaller rates than are kept. It
+// is the user's to mend.
+type LimitError struct{ What string }
+
+func (e *LimitError) Error() string { return e.What }
 
 // LawError says that the simulator broke a law that it checks in every run.
 // The answer is withheld.
@@ -111,6 +126,10 @@ type LawError struct{ Err error }
 func (e *LawError) Error() string { return "conservation: " + e.Err.Error() }
 
 func (e *LawError) Unwrap() error { return e.Err }
+
+// errTied says that the order of rank numbers decided which of two equal
+// collectives began, which representatives cannot know.
+var errTied = errors.New("replay: equal ranks compete for a stream")
 
 // errUnwaited guards waits: an operation that waits must wait for something.
 var errUnwaited = errors.New("replay: an unfinished operation waits for nothing")

@@ -25,6 +25,8 @@ func (x *exec) record(rep int, op int32) {
 		}
 	case workloads.Send, workloads.Recv:
 		category = "p2p"
+	case workloads.Copy:
+		category = "copy"
 	case workloads.Delay:
 		category = "delay"
 	}
@@ -32,6 +34,10 @@ func (x *exec) record(rep int, op int32) {
 	if cl := &x.j.prog.Classes[r.class]; int(o.Stream) < len(cl.Streams) && cl.Streams[o.Stream].Name != "" {
 		stream = cl.Streams[o.Stream].Name
 	}
+	begin := st.begin
+	if o.Kind == workloads.Recv {
+		begin = x.msgs[st.slot].posted // st.begin is where its critical path begins, at the sender
+	}
 	t := rec.Track(fmt.Sprintf("rank %d", r.rank), stream)
-	rec.Span(t, rec.Intern(name), rec.Intern(category), st.begin, st.end)
+	rec.Span(t, rec.Intern(name), rec.Intern(category), begin, st.end)
 }

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/workloads"
@@ -17,6 +16,9 @@ type streamState struct {
 	// AnyReady: waiting has operations that are ready; armed has collectives
 	// that all members have reached and that wait for all their streams.
 	waiting, armed opHeap
+
+	taken   candidate // who took it, if in this dispatch: see takenIn
+	takenIn int64
 
 	freedAt sim.Time // when the stream last became idle, and by whose end
 	freedBy int32
@@ -93,6 +95,44 @@ func (a candidate) before(b candidate) int {
 	return int(a.stream - b.stream)
 }
 
+// candidates is a binary heap, the first at its top.
+type candidates []candidate
+
+func (h *candidates) push(c candidate) {
+	*h = append(*h, c)
+	s := *h
+	for i := len(s) - 1; i > 0; {
+		up := (i - 1) / 2
+		if s[up].before(s[i]) <= 0 {
+			break
+		}
+		s[up], s[i] = s[i], s[up]
+		i = up
+	}
+}
+
+func (h *candidates) pop() candidate {
+	s := *h
+	top := s[0]
+	last := len(s) - 1
+	s[0] = s[last]
+	s = s[:last]
+	*h = s
+	for i := 0; ; {
+		least := i
+		for k := 2*i + 1; k <= 2*i+2 && k < len(s); k++ {
+			if s[k].before(s[least]) < 0 {
+				least = k
+			}
+		}
+		if least == i {
+			return top
+		}
+		s[i], s[least] = s[least], s[i]
+		i = least
+	}
+}
+
 // dispatch lets idle AnyReady streams choose. It runs once all events of the
 // instant are in, so that the choice does not depend on their order: streams
 // choose in the order of their candidates' places in the program.
@@ -107,9 +147,9 @@ func (x *exec) dispatch(*sim.Engine) {
 	}
 	x.dirty = x.dirty[:0]
 	x.held = x.held[:0]
+	x.dispatches++
 	for len(x.cands) > 0 {
-		c := x.cands[len(x.cands)-1]
-		x.cands = x.cands[:len(x.cands)-1]
+		c := x.cands.pop()
 		r := &x.reps[c.rep]
 		s := &r.streams[c.stream]
 		if s.running >= 0 {
@@ -120,6 +160,7 @@ func (x *exec) dispatch(*sim.Engine) {
 		case len(s.waiting) > 0 && s.waiting[0] == op:
 			s.waiting.pop()
 			s.running = op
+			s.taken, s.takenIn = c, x.dispatches
 			if s.freedAt == x.eng.Now() && x.ops[op].begin < s.freedAt {
 				x.ops[op].cause = s.freedBy
 			}
@@ -130,8 +171,13 @@ func (x *exec) dispatch(*sim.Engine) {
 			x.propose(c.streamID)
 		case x.allIdle(x.ops[op].slot):
 			s.armed.pop()
+			x.take(x.ops[op].slot, c)
 			x.begin(x.ops[op].slot)
 		default: // a member is busy; nothing gets idle before the next dispatch
+			if !x.c.identity && x.tied(x.ops[op].slot, c) {
+				x.eng.Fail(errTied)
+				return
+			}
 			x.held = append(x.held, held{c.streamID, s.armed.pop()})
 			x.propose(c.streamID)
 		}
@@ -147,8 +193,31 @@ type held struct {
 	op int32
 }
 
-// propose enters the first candidate of a stream, keeping the list sorted
-// with the first at its end.
+// take notes which candidate took the streams of a collective's members.
+func (x *exec) take(inst int32, c candidate) {
+	for op := x.insts[inst].first; op >= 0; op = x.ops[op].next {
+		if id, ok := x.picking(op); ok {
+			s := x.stream(id)
+			s.taken, s.takenIn = c, x.dispatches
+		}
+	}
+}
+
+// tied says that a collective is held up only because another, equal in rank's
+// work and place in the program, came first: rank numbers decided.
+func (x *exec) tied(inst int32, c candidate) bool {
+	for op := x.insts[inst].first; op >= 0; op = x.ops[op].next {
+		if id, ok := x.picking(op); ok {
+			s := x.stream(id)
+			if s.running >= 0 && s.takenIn == x.dispatches && s.taken.k == c.k && s.taken.content == c.content && s.taken.rep != c.rep {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// propose enters the first candidate of a stream.
 func (x *exec) propose(id streamID) {
 	r := &x.reps[id.rep]
 	s := &r.streams[id.stream]
@@ -162,9 +231,7 @@ func (x *exec) propose(id streamID) {
 	default:
 		op = s.armed[0]
 	}
-	c := candidate{op - r.base, x.work[r.class].content, id}
-	at, _ := slices.BinarySearchFunc(x.cands, c, func(have, c candidate) int { return c.before(have) })
-	x.cands = slices.Insert(x.cands, at, c)
+	x.cands.push(candidate{op - r.base, x.work[r.class].content, id})
 }
 
 // picking returns the AnyReady stream of an operation, or false if its stream

@@ -1,8 +1,9 @@
 package replay
 
 import (
+	"math"
+
 	"github.com/weft-sim/weft/topology"
-	"github.com/weft-sim/weft/workloads"
 	"github.com/weft-sim/weft/workloads/collective"
 )
 
@@ -61,7 +62,9 @@ func mix2(a, b uint64) uint64 { return mix(mix(a) ^ b) }
 // or would not be exact.
 func (j *job) refine() (*classes, error) {
 	c := &classes{identity: j.opt.Collapse == Off || j.meetsItself()}
-	c.start(j)
+	if err := c.start(j); err != nil {
+		return nil, err
+	}
 	if !c.identity {
 		for known := c.count(); ; {
 			if err := c.round(j); err != nil {
@@ -79,13 +82,13 @@ func (j *job) refine() (*classes, error) {
 }
 
 // start gives the first colours.
-func (c *classes) start(j *job) {
+func (c *classes) start(j *job) error {
 	g := j.mach.Graph
 	c.resCol = make([]uint64, g.Resources())
 	c.rankCol = make([]uint64, j.prog.World)
 	c.groupCol = make([][]uint64, len(j.prog.Comms))
 	if c.identity {
-		return
+		return nil
 	}
 	for r := range c.resCol {
 		c.resCol[r] = mix(uint64(g.Capacity(topology.ResourceID(r))))
@@ -94,17 +97,45 @@ func (c *classes) start(j *job) {
 		cm := &j.prog.Comms[i]
 		c.groupCol[i] = make([]uint64, len(cm.Groups))
 		for k := range cm.Groups {
-			c.groupCol[i][k] = mix2(uint64(cm.Dim), uint64(len(cm.Groups[k])))
+			// The name too: a report tells communicators apart by it.
+			c.groupCol[i][k] = mix2(mixText(cm.Name)^uint64(cm.Dim), uint64(len(cm.Groups[k])))
 		}
 	}
 	for r := range c.rankCol {
 		cl := j.classOf[r]
-		c.rankCol[r] = j.work[cl].content
+		// The GPU's port too: bounds are computed from it.
+		port := j.portOf(int32(r))
+		c.rankCol[r] = mix2(j.work[cl].content, mix(math.Float64bits(float64(port.out)))+math.Float64bits(float64(port.in)))
 		for _, comm := range j.work[cl].uneven {
 			// Parts by position: only equal positions can be alike.
 			c.rankCol[r] = mix2(c.rankCol[r], uint64(j.posOf[comm][r]))
 		}
 	}
+	own := make([]float64, g.Resources())
+	for k := range j.patterns {
+		pt := &j.patterns[k]
+		if !pt.merged || pt.lanes != collective.Cycle {
+			continue
+		}
+		err := j.eachGroup(pt, func(g groupID) error {
+			h, err := j.layoutHash(pt, g, own)
+			c.groupCol[g.comm][g.group] = mix2(c.groupCol[g.comm][g.group], h)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mixText hashes a name.
+func mixText(s string) uint64 {
+	h := uint64(len(s))
+	for i := range len(s) {
+		h = mix2(h, uint64(s[i]))
+	}
+	return h
 }
 
 // mixAll prepares the colours of the round for hashing, so that a lane costs
@@ -141,7 +172,13 @@ func (c *classes) laneColour(pt int, gcol uint64, a, b int32, path uint64) uint6
 	return mix(gcol ^ uint64(pt) + c.fromMix[a] + c.toMix[b] + path)
 }
 
-const p2pPattern = 1 << 20 // a pattern number for sends and receives
+// contactColour is the colour of the lane from rank r to the peer of one of its
+// contacts.
+func (c *classes) contactColour(r int32, k *contact, path uint64) uint64 {
+	return mix(mix(uint64(k.anchor)^contactSalt) + c.fromMix[r] + c.toMix[k.peer] + path)
+}
+
+const contactSalt = 1 << 40 // keeps contacts apart from patterns
 
 // ringPattern keeps the rings of a pattern apart: a lane forwards what came on
 // the same ring, so that lanes are alike only if the rings before and after
@@ -164,7 +201,7 @@ func (c *classes) round(j *job) error {
 	}
 	for k := range j.patterns {
 		pt := &j.patterns[k]
-		err := j.eachGroup(pt, func(g groupID) error {
+		if err := j.eachGroup(pt, func(g groupID) error {
 			gcol := c.groupCol[g.comm][g.group]
 			flow := mix2(gcol, uint64(k))
 			cycle := pt.lanes == collective.Cycle
@@ -194,22 +231,38 @@ func (c *classes) round(j *job) error {
 				}
 				return nil
 			})
-		})
-		if err != nil {
+		}); err != nil {
 			return err
 		}
 	}
-	for _, pr := range j.pairs {
-		p, err := j.wires.path(pr.a, pr.b)
-		if err != nil {
-			return err
+	err := j.eachContact(func(r int32, k *contact) error {
+		// One term for all that belongs together: which operations, with whom,
+		// over which wires there and back. Apart, a rank with NVLink to the
+		// right and a NIC to the left would look like its mirror image.
+		term := mix2(uint64(k.anchor), j.contacts.matches[k.match].hash) + c.toMix[k.peer]
+		if k.sends && k.peer != r {
+			p, err := j.wires.path(r, k.peer)
+			if err != nil {
+				return err
+			}
+			lane := c.contactColour(r, k, c.pathHash(&p))
+			for _, h := range p.Hops {
+				accRes[h.Resource] += lane * part(h, p.Den)
+			}
+			term = mix(term ^ lane)
 		}
-		lane := c.laneColour(p2pPattern, 0, pr.a, pr.b, c.pathHash(&p))
-		accRank[pr.a] += lane * 3
-		accRank[pr.b] += lane * 5
-		for _, h := range p.Hops {
-			accRes[h.Resource] += lane * part(h, p.Den)
+		if k.recvs && k.peer != r {
+			p, err := j.wires.path(k.peer, r)
+			if err != nil {
+				return err
+			}
+			term = mix2(term, c.pathHash(&p))
 		}
+		accRank[r] += mix(term)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	for i := range j.prog.Classes {
 		slots := j.slots(int32(i))
@@ -217,15 +270,6 @@ func (c *classes) round(j *job) error {
 		for _, r := range cl.Ranks {
 			for s, comm := range slots {
 				accRank[r] += mix2(uint64(s)<<1|1, c.groupCol[comm][j.groupOf[comm][r]])
-			}
-			if j.partner[r] == nil {
-				continue
-			}
-			for o := range cl.Ops {
-				if k := cl.Ops[o].Kind; k == workloads.Send || k == workloads.Recv {
-					peer := j.prog.Peer(&cl.Ops[o], r)
-					accRank[r] += mix2(uint64(o)<<32|uint64(uint32(j.partner[r][o])), c.rankCol[peer])
-				}
 			}
 		}
 	}
@@ -243,26 +287,25 @@ func (c *classes) round(j *job) error {
 	return nil
 }
 
-// count returns the number of different colours.
+// count returns the number of different colours: of ranks, of resources, and of
+// groups, those of all communicators together.
 func (c *classes) count() int {
 	seen := map[uint64]struct{}{}
-	n := 0
 	add := func(cols []uint64) {
-		clear(seen)
-		last := uint64(0)
 		for i, col := range cols {
-			if i > 0 && col == last {
-				continue
+			if i == 0 || col != cols[i-1] {
+				seen[col] = struct{}{}
 			}
-			seen[col] = struct{}{}
-			last = col
 		}
-		n += len(seen)
 	}
 	add(c.rankCol)
+	n := len(seen)
+	clear(seen)
 	add(c.resCol)
+	n += len(seen)
+	clear(seen)
 	for i := range c.groupCol {
 		add(c.groupCol[i])
 	}
-	return n
+	return n + len(seen)
 }

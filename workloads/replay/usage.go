@@ -2,83 +2,70 @@ package replay
 
 import (
 	"fmt"
-	"slices"
 
+	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/workloads"
 	"github.com/weft-sim/weft/workloads/collective"
 )
 
-// findLanes lists the patterns and the pairs of ranks that the program uses.
+// findLanes lists the patterns that the program uses, each with its groups.
 func (j *job) findLanes() error {
 	j.wires = wires{mach: j.mach, den: 1, parts: 1}
+	at := map[shape]int{}
 	type use struct {
 		comm, root int32
 		coll       workloads.Coll
-		n          int
-		bytes      int64
+		bytes      sim.Bytes
 	}
-	seenUse := map[use]bool{}
-	at := map[shape]int{}
-	add := func(o *workloads.Op, r int32) error {
-		n := len(j.prog.Comms[o.Comm].Groups[j.groupOf[o.Comm][r]])
-		u := use{o.Comm, o.Root, o.Coll, n, int64(o.Bytes)}
-		if seenUse[u] {
-			return nil
-		}
-		seenUse[u] = true
-		p, _, err := j.plan(o, n)
-		if err != nil {
-			return err
-		}
-		if !plansWires(p, n) {
-			return nil
-		}
-		sh := j.shapeOf(p)
-		k, ok := at[sh]
-		if !ok {
-			k = len(j.patterns)
-			at[sh] = k
-			j.patterns = append(j.patterns, pattern{shape: sh})
-		}
-		if pt := &j.patterns[k]; !slices.Contains(pt.comms, o.Comm) {
-			pt.comms = append(pt.comms, o.Comm)
-		}
-		return nil
-	}
-	even := make([]bool, len(j.prog.Comms))
-	for i, c := range j.prog.Comms {
-		even[i] = true
-		for _, g := range c.Groups {
-			even[i] = even[i] && len(g) == len(c.Groups[0])
-		}
-	}
-	pairs := map[[2]int32]bool{}
+	seen := map[use]bool{}
 	for i := range j.prog.Classes {
 		cl := &j.prog.Classes[i]
+		clear(seen)
 		for k := range cl.Ops {
 			o := &cl.Ops[k]
-			switch o.Kind {
-			case workloads.Collective:
-				for _, r := range cl.Ranks {
-					if err := add(o, r); err != nil {
-						return err
-					}
-					if even[o.Comm] {
-						break
-					}
-				}
-			case workloads.Send:
-				for _, r := range cl.Ranks {
-					pr := [2]int32{r, j.prog.Peer(o, r)}
-					if pr[0] != pr[1] && !pairs[pr] {
-						pairs[pr] = true
-						j.pairs = append(j.pairs, pair{pr[0], pr[1]})
-					}
-				}
+			u := use{o.Comm, o.Root, o.Coll, o.Bytes}
+			if o.Kind != workloads.Collective || seen[u] {
+				continue
+			}
+			seen[u] = true
+			if err := j.addUse(o, cl.Ranks, at); err != nil {
+				return err
 			}
 		}
 	}
 	return j.splitRings()
+}
+
+// addUse enters the groups in which ranks run collective o.
+func (j *job) addUse(o *workloads.Op, ranks []int32, at map[shape]int) error {
+	size, k := -1, -1 // of the last group looked at, and its pattern
+	for _, r := range ranks {
+		g := groupID{o.Comm, j.groupOf[o.Comm][r]}
+		if n := len(j.ranksOf(g)); n != size {
+			p, _, err := j.plan(o, n)
+			if err != nil {
+				return err
+			}
+			size, k = n, -1
+			if plansWires(p, n) {
+				sh := j.shapeOf(p)
+				known := false
+				if k, known = at[sh]; !known {
+					k = len(j.patterns)
+					at[sh] = k
+					j.patterns = append(j.patterns, pattern{shape: sh, uses: map[groupID]bool{}})
+				}
+			}
+		}
+		if k < 0 {
+			continue
+		}
+		if pt := &j.patterns[k]; !pt.uses[g] {
+			pt.uses[g] = true
+			pt.groups = append(pt.groups, g)
+		}
+	}
+	return nil
 }
 
 // splitRings makes weights hold the parts of several rings.
@@ -103,6 +90,3 @@ func (j *job) splitRings() error {
 	}
 	return nil
 }
-
-// pair is an ordered pair of ranks that exchange messages.
-type pair struct{ a, b int32 }

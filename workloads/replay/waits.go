@@ -31,6 +31,12 @@ func (x *exec) waits() []sim.Wait {
 			in := &x.insts[st.slot]
 			what := fmt.Sprintf("%v number %d of %s", o.Coll, in.seq+1, x.j.prog.Comms[in.comm].Name)
 			for m := in.first; m >= 0; m = x.ops[m].next {
+				if id, ok := x.picking(m); ok && in.need == 0 {
+					if running := x.stream(id).running; running >= 0 {
+						add(x.reps[id.rep].rank, fmt.Sprintf("%s (%q): its stream is held by %q", what, o.Name, x.opOf(running).Name))
+					}
+					continue
+				}
 				if x.ops[m].state == pending {
 					add(x.reps[x.opRep[m]].rank, fmt.Sprintf("%s (%q): not reached there", what, o.Name))
 				}
