@@ -31,7 +31,9 @@ func (w *wires) path(a, b int32) (topology.Path, error) {
 	if err != nil {
 		return p, err
 	}
-	w.buf = p.Hops
+	if cap(p.Hops) > cap(w.buf) {
+		w.buf = p.Hops
+	}
 	if p.Den != 1 && w.den%int64(p.Den) != 0 {
 		if w.final {
 			return p, fmt.Errorf("route rank %d to rank %d: split in %d parts, and no path was before: routes must not change during a run", a, b, p.Den)
