@@ -26,6 +26,7 @@ func TestOf(t *testing.T) {
 	}{
 		{"nothing wrong", nil, OK},
 		{"an error that nobody expects", errors.New("x"), Internal},
+		{"beyond what can be simulated", &replay.LimitError{}, Config},
 		{"a given code stands over the type", With(Usage, &strict.Error{}), Usage},
 		{"one error of a file", &strict.Error{}, Config},
 		{"all errors of a file", strict.Errors{{}, {}}, Config},

@@ -29,7 +29,7 @@ func Of(err error) Code {
 	case is[*chakra.Error](err), is[*discover.Error](err), is[*netfile.Error](err):
 		return Input
 	case is[*strict.Error](err), is[strict.Errors](err), is[*catalog.UnknownError](err), is[*workloads.InvalidError](err),
-		is[*replay.SizeError](err), is[*sim.UnitError](err):
+		is[*replay.SizeError](err), is[*replay.LimitError](err), is[*sim.UnitError](err):
 		return Config
 	case errors.Is(err, context.Canceled):
 		return Interrupted
