@@ -141,8 +141,11 @@ func (d *decoder) text(n *Node, m encoding.TextUnmarshaler, v reflect.Value, pat
 		d.fail(n.Pos, path, err.Error(), "")
 		return
 	}
-	if r.positive && !positive(v) {
+	switch {
+	case r.positive && !positive(v):
 		d.wrong(n, path, expected(v.Type(), r)+" above zero", "")
+	case v.CanInt() && !r.inside(float64(v.Int())):
+		d.wrong(n, path, expected(v.Type(), r), "")
 	}
 }
 
@@ -242,7 +245,7 @@ func (d *decoder) slice(n *Node, v reflect.Value, path string, r rule) {
 			out.Index(i).Field(key).SetString(n.Keys[i].Name)
 			at = join(path, n.Keys[i].Name)
 		}
-		d.value(item, out.Index(i), at, rule{enum: r.enum})
+		d.value(item, out.Index(i), at, rule{enum: r.enum, min: r.each})
 	}
 	v.Set(out)
 }
@@ -276,6 +279,10 @@ func (d *decoder) scalar(n *Node, v reflect.Value, path string, r rule) {
 				hint = fmt.Sprintf("in quotes it is a text: %q", n.Text)
 			}
 			d.wrong(n, path, want, hint)
+			return
+		}
+		if r.required && strings.TrimSpace(n.Text) == "" {
+			d.wrong(n, path, want+" that is not empty", "")
 			return
 		}
 		if r.enum != nil && !contains(r.enum, n.Text) {

@@ -13,9 +13,11 @@
 // The key of a field is its yaml tag; a field without one, or with "-", is
 // not read. A weft tag adds rules, separated by commas:
 //
-//	required      the key must be there
+//	required      the key must be there; a text must not be empty
 //	enum=a|b|c    the text must be one of these
-//	min=1 max=8   bounds of a number, or of the length of a list
+//	min=1 max=8   bounds of a number, of a quantity in its base unit, or of the
+//	              length of a list
+//	each=1        the least that a number in a list may be
 //	positive      a quantity (time, bytes, rate) above zero
 //	doc=...       one sentence for the JSON schema; last in the tag
 //

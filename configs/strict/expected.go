@@ -18,6 +18,9 @@ func expected(t reflect.Type, r rule) string {
 	case reflect.TypeFor[sim.Time]():
 		return "a time with its unit, such as 3us"
 	case reflect.TypeFor[sim.Bytes]():
+		if r.max != nil {
+			return fmt.Sprintf("a size with its unit, such as 1MiB, of at most %v", sim.Bytes(*r.max))
+		}
 		return "a size with its unit, such as 1MiB"
 	case reflect.TypeFor[sim.Rate]():
 		return "a rate with its unit, such as 450GB/s"

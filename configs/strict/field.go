@@ -22,6 +22,7 @@ type rule struct {
 	positive bool
 	enum     []string
 	min, max *float64
+	each     *float64 // lower bound of the numbers of a list
 	doc      string
 }
 
@@ -75,15 +76,18 @@ func parseRule(t reflect.Type, f reflect.StructField) rule {
 			r.positive = true
 		case "enum":
 			r.enum = strings.Split(v, "|")
-		case "min", "max":
+		case "min", "max", "each":
 			x, err := strconv.ParseFloat(v, 64)
 			if err != nil {
 				panic(fmt.Sprintf("strict: %s.%s: weft tag %q: %v", t, f.Name, part, err))
 			}
-			if k == "min" {
+			switch k {
+			case "min":
 				r.min = &x
-			} else {
+			case "max":
 				r.max = &x
+			default:
+				r.each = &x
 			}
 		default:
 			panic(fmt.Sprintf("strict: %s.%s: unknown weft tag %q", t, f.Name, part))

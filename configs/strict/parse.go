@@ -13,10 +13,13 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
+// MaxBytes is the longest text that [Parse] takes.
+const MaxBytes = 4 << 20
+
 // Bounds of what is read. They are far above any file that a person writes and
 // keep a hostile one from taking the process down.
 const (
-	maxBytes = 4 << 20
+	maxBytes = MaxBytes
 	maxDepth = 200
 	maxNodes = 1 << 20 // aliases counted each time they are used
 )
@@ -72,7 +75,7 @@ func (p *tree) refuse(text []byte) error {
 		return Errors{{Pos: Pos{p.src, line, col}, Msg: msg}}
 	}
 	if len(text) > maxBytes {
-		return at(0, 0, fmt.Sprintf("read %d bytes, expected a YAML file of at most %d", len(text), maxBytes))
+		return at(0, 0, fmt.Sprintf("read more than %d MiB, expected a YAML file of at most that", maxBytes>>20))
 	}
 	// The counts below take comments and quoted texts for structure, so their
 	// bound is far above maxDepth, which holds for the tree itself.

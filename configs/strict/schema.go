@@ -13,12 +13,29 @@ import (
 // Lists, and mappings whose keys the user chooses, are one path each.
 func Paths(out any) []string {
 	var paths []string
+	walkPaths(out, func(p string, _ reflect.Type) { paths = append(paths, p) })
+	return paths
+}
+
+// OpenPaths returns those of [Paths] below which the user chooses the keys.
+func OpenPaths(out any) []string {
+	var paths []string
+	walkPaths(out, func(p string, t reflect.Type) {
+		if t.Kind() == reflect.Map || keyed(t) {
+			paths = append(paths, p)
+		}
+	})
+	return paths
+}
+
+// walkPaths calls f with each path and its type, once.
+func walkPaths(out any, f func(path string, t reflect.Type)) {
 	seen := map[string]bool{}
 	var walk func(t reflect.Type, path string)
-	add := func(p string) {
+	add := func(p string, t reflect.Type) {
 		if p != "" && !seen[p] {
 			seen[p] = true
-			paths = append(paths, p)
+			f(p, t)
 		}
 	}
 	walk = func(t reflect.Type, path string) {
@@ -29,15 +46,15 @@ func Paths(out any) []string {
 		_, isShort := zero.(short)
 		_, isText := zero.(encoding.TextUnmarshaler)
 		if t == nodeType.Elem() || t.Kind() != reflect.Struct || isText && !isShort {
-			add(path)
+			add(path, t)
 			return
 		}
 		if isShort {
-			add(path)
+			add(path, t)
 		}
 		if f, ok := zero.(forms); ok {
 			key, names, pick := f.Forms()
-			add(join(path, key))
+			add(join(path, key), reflect.TypeFor[string]())
 			for _, name := range names {
 				walk(reflect.TypeOf(pick(name)), path)
 			}
@@ -48,7 +65,6 @@ func Paths(out any) []string {
 		}
 	}
 	walk(reflect.TypeOf(out).Elem(), "")
-	return paths
 }
 
 // object is a JSON schema, or a part of one.
@@ -115,7 +131,7 @@ func (s *schemer) bare(t reflect.Type, r rule) object {
 		if keyed(t) {
 			return object{"type": "object", "additionalProperties": s.of(t.Elem(), rule{})}
 		}
-		o := object{"type": "array", "items": s.of(t.Elem(), rule{enum: r.enum})}
+		o := object{"type": "array", "items": s.of(t.Elem(), rule{enum: r.enum, min: r.each})}
 		if r.min != nil {
 			o["minItems"] = *r.min
 		}

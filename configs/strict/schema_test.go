@@ -15,6 +15,10 @@ func TestPathsStopAtWhatUsersName(t *testing.T) {
 		"shape.kind", "shape.radius", "shape.side", "pair.low", "pair.high", "raw"}, strict.Paths(&doc{}))
 }
 
+func TestOpenPaths(t *testing.T) {
+	assert.Equal(t, []string{"groups", "env"}, strict.OpenPaths(&doc{}))
+}
+
 func TestSchemaSaysWhatDecodeDoes(t *testing.T) {
 	b, err := json.Marshal(strict.Schema(&doc{}, "doc"))
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-sim/weft/configs/strict"
+	"github.com/weft-sim/weft/sim"
 )
 
 // span is a quantity that wants its unit, as those of package sim do.
@@ -210,6 +211,30 @@ func bomb() string {
 		fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i), 10), ","))
 	}
 	return b.String()
+}
+
+// Bounds of quantities and of what a list holds, and texts that must say
+// something.
+func TestBoundsOfWhatIsInside(t *testing.T) {
+	var d struct {
+		Name   string    `yaml:"name" weft:"required"`
+		Size   sim.Bytes `yaml:"size" weft:"positive,max=1125899906842624"`
+		Planes []int     `yaml:"planes" weft:"min=1,each=1"`
+	}
+	_, err := strict.Unmarshal("a.yaml", []byte("name: ' '\nsize: 9000000TB\nplanes: [1, -3, 0]\n"), &d)
+	require.Error(t, err)
+	for _, want := range []string{
+		`a.yaml:1:7: name: read " ", expected a text that is not empty`,
+		`a.yaml:2:7: size: read "9000000TB", expected a size with its unit, such as 1MiB, of at most 1024TiB`,
+		`a.yaml:3:13: planes[1]: read -3, expected a whole number, at least 1`,
+		`a.yaml:3:17: planes[2]: read 0, expected`,
+	} {
+		assert.Contains(t, err.Error(), want)
+	}
+	_, err = strict.Unmarshal("a.yaml", []byte("name: a\nsize: 1024TiB\nplanes: [1]\n"), &d)
+	require.NoError(t, err)
+	_, err = strict.Unmarshal("a.yaml", make([]byte, strict.MaxBytes+1), &d)
+	require.ErrorContains(t, err, "read more than 4 MiB")
 }
 
 func TestNearest(t *testing.T) {
