@@ -52,3 +52,40 @@ func BenchmarkAllToAll(b *testing.B) {
 		}
 	}
 }
+
+// A pipeline of 16 stages in 1,024 replicas: each stage sends 512 messages to
+// the next and as many back.
+func BenchmarkPipeline(b *testing.B) {
+	const stages, replicas, messages = 16, 1024, 512
+	const n = stages * replicas
+	p := &workloads.Program{World: n, PeerMaps: [][]int32{make([]int32, n), make([]int32, n)}}
+	for r := range int32(n) {
+		p.PeerMaps[0][r], p.PeerMaps[1][r] = r+replicas, r-replicas
+	}
+	streams := []workloads.Stream{{Name: "compute"}, {Name: "send", Order: workloads.Concurrent}}
+	for s := range stages {
+		cl := workloads.Class{Streams: streams}
+		for r := range int32(replicas) {
+			cl.Ranks = append(cl.Ranks, int32(s)*replicas+r)
+		}
+		for range messages {
+			at := int32(len(cl.Ops))
+			var deps []int32
+			if s > 0 {
+				cl.Ops = append(cl.Ops, workloads.Op{Kind: workloads.Recv, Stream: 1, PeerMap: 2, Bytes: 1 << 20})
+				deps = []int32{at}
+			}
+			cl.Ops = append(cl.Ops, workloads.Op{Kind: workloads.Compute, Duration: sim.Microsecond, Deps: deps})
+			if s < stages-1 {
+				cl.Ops = append(cl.Ops, workloads.Op{Kind: workloads.Send, Stream: 1, PeerMap: 1, Bytes: 1 << 20, Deps: []int32{int32(len(cl.Ops) - 1)}})
+			}
+		}
+		p.Classes = append(p.Classes, cl)
+	}
+	m := newStar(n, port, latency)
+	b.ReportAllocs()
+	for b.Loop() {
+		r := run(b, p, m, Options{})
+		b.ReportMetric(float64(r.Stats.Simulated), "ranks-simulated")
+	}
+}
