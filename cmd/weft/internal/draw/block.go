@@ -148,7 +148,10 @@ func (lv *levels) write(s *scene, b block, x, y float64) {
 	for i, g := range b.gpus {
 		node := lv.g.Nodes[g]
 		text := short(node)
-		if b.stack {
+		switch {
+		case len(b.nodes) == 1:
+			text = "" // any of many: its number says nothing
+		case b.stack:
 			text = fmt.Sprint(node.Unit)
 		}
 		s.boxes = append(s.boxes, box{

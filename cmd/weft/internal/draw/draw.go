@@ -68,7 +68,15 @@ func (lv *levels) scenes() []*scene {
 		if drawn++; drawn > mostPanels {
 			break
 		}
-		out = append(out, lv.detailed(c.members[0], lv.called(c.members, "unit")))
+		title := lv.called(c.members, "unit")
+		switch gpus, mesh := lv.made(c.members[0]); {
+		case gpus <= mostDetail:
+			out = append(out, lv.detailed(c.members[0], title))
+		case mesh && gpus <= mostRound:
+			out = append(out, lv.round(c.members[0], title))
+		default:
+			out = append(out, lv.ego(c.members[0], title))
+		}
 	}
 	return out
 }
@@ -206,5 +214,5 @@ func (p *page) describe() string {
 			s += " " + strings.Join(m.lines, "; ") + "."
 		}
 	}
-	return s
+	return strings.ReplaceAll(s, "\u00a0", " ")
 }

@@ -96,9 +96,10 @@ func newIndex(g *topology.Graph) *index {
 	return x
 }
 
-// findSlow marks the links whose rate is below the commonest of their like: of
-// the same class between the same kinds of nodes, to the same plane of
-// NVSwitches; elsewhere what runs in parallel is counted singly.
+// findSlow marks the links whose rate is below the commonest of their like, and
+// which are at most half as many: of the same class between the same kinds of
+// nodes, to the same plane of NVSwitches; elsewhere what runs in parallel is
+// counted singly. A wiring of two rates by design is not slow.
 func (x *index) findSlow() {
 	type like struct {
 		class    topology.ClassID
@@ -139,6 +140,6 @@ func (x *index) findSlow() {
 	x.slow = make([]bool, len(x.g.Links))
 	for i, l := range x.g.Links {
 		k, v := each(l)
-		x.slow[i] = v < 0.99*usual[k]
+		x.slow[i] = v < 0.99*usual[k] && 2*counts[k][v] <= counts[k][usual[k]]
 	}
 }

@@ -1,12 +1,10 @@
 package draw
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/topology"
 )
 
@@ -123,6 +121,12 @@ func (f *fabric) findPods() {
 func (f *fabric) layRows() {
 	f.rowY = make([]float64, f.tiers)
 	y := 0.0
+	for _, l := range f.g.Links {
+		if t := f.tier[l.From]; t > 0 && t == f.tier[l.To] {
+			y = 56 // arcs within a row
+			break
+		}
+	}
 	for t := int(f.tiers) - 1; t >= 0; t-- {
 		f.rowY[t] = y
 		y += switchHigh + tierGap
@@ -259,7 +263,7 @@ func (f *fabric) podTitle(p pod, of int) string {
 	if gpus > 0 {
 		what = plural(gpus, "GPU")
 	}
-	if len(p.hosts) > 1 {
+	if len(p.hosts) > 1 && len(p.hosts[0].nodes) > 1 {
 		what = plural(len(p.hosts), f.noun(p.hosts[0])) + ", " + what
 	}
 	if of > 1 {
@@ -362,150 +366,4 @@ func (f *fabric) tierName(tier int) string {
 		}
 	}
 	return "switch"
-}
-
-// join draws what joins the shapes: what one of the lower has to the upper.
-func (f *fabric) join() {
-	type pair struct{ low, high int32 }
-	sums := map[pair]*bundle{}
-	var order []pair
-	for i, l := range f.g.Links {
-		a, b := f.of[l.From], f.of[l.To]
-		if a < 0 || b < 0 || a == b || familyOf(f.g.Nodes[l.From].Kind, f.g.Nodes[l.To].Kind) != network && f.tiers > 0 {
-			continue
-		}
-		x, y := f.shapes[a], f.shapes[b]
-		if x.y < y.y || x.y == y.y && x.x > y.x {
-			if l.Down { // seen from the other end, it may be up
-				if s := sums[pair{b, a}]; s != nil {
-					s.lost++
-				}
-			}
-			continue
-		}
-		p := pair{a, b}
-		if sums[p] == nil {
-			sums[p] = &bundle{}
-			order = append(order, p)
-		}
-		sums[p].add(f.index, topology.LinkID(i))
-	}
-	ends := map[int32][]int32{} // of the upper edge of the low, the lower edge of the high
-	for _, p := range order {
-		ends[p.low<<1] = append(ends[p.low<<1], p.high)
-		ends[p.high<<1|1] = append(ends[p.high<<1|1], p.low)
-	}
-	along := func(s shape, list []int32, other int32) float64 {
-		slices.SortStableFunc(list, func(p, q int32) int { return cmp.Compare(f.shapes[p].x, f.shapes[q].x) })
-		if len(list) == 1 {
-			return s.x + s.w/2
-		}
-		inset := min(12, s.w/4)
-		return s.x + inset + (s.w-2*inset)*float64(slices.Index(list, other))/float64(len(list)-1)
-	}
-	for _, p := range order {
-		a, b, sum := f.shapes[p.low], f.shapes[p.high], sums[p]
-		l := line{family: sum.family, rate: sum.rate / sim.Rate(a.of), down: sum.rate == 0, odd: sum.slow || sum.lost > 0}
-		l.tip = fmt.Sprintf("%s to %s: %s each way", f.g.Nodes[a.nodes[0]].Name, f.g.Nodes[b.nodes[0]].Name, rate(l.rate))
-		switch {
-		case l.down:
-			l.label = "down"
-		case sum.lost > 0:
-			l.label = plural(sum.lost, "link") + " down"
-		case sum.slow:
-			l.label = rate(l.rate)
-		}
-		if a.y == b.y {
-			l.points, l.arch = []point{{a.x + a.w/2, a.y}, {b.x + b.w/2, b.y}}, -14-0.03*(b.x-a.x)
-		} else {
-			l.points = []point{{along(a, ends[p.low<<1], p.high), a.y}, {along(b, ends[p.high<<1|1], p.low), b.y + b.h}}
-		}
-		l.faint = len(order) > manyLines
-		f.s.lines = append(f.s.lines, l)
-	}
-}
-
-// annotate says beside each row what it is, and beside each gap what one thing
-// of the row below has upwards.
-func (f *fabric) annotate() {
-	number := make([]int, f.tiers+1)
-	for n := range f.g.Nodes {
-		if t := f.tier[n]; t > 0 {
-			number[t]++
-		}
-	}
-	below := 30.0
-	for t := int32(1); t <= f.tiers; t++ {
-		y := f.rowY[t-1] + switchHigh/2
-		f.s.rows = append(f.s.rows, margin{y: y, lines: wrap(plural(number[t], f.tierName(int(t))), 15)})
-		for n := range f.g.Nodes {
-			if f.tier[n] == t {
-				f.gap(topology.NodeID(n), t, y)
-				break
-			}
-		}
-	}
-	f.s.rows = append(f.s.rows, margin{y: f.hostY + below, lines: wrap(plural(len(f.domains), f.noun(f.domains[0])), 15)})
-	if f.tiers > 0 {
-		f.hostGap()
-	}
-	if n := len(f.orphans); n > 0 {
-		f.s.notes = append(f.s.notes, margin{y: f.s.h - 12, lines: wrap(plural(n, "switch")+" that no host reaches: not drawn", noteLetters)})
-	}
-	f.s.spread()
-}
-
-// hostGap says what a host has to the network.
-func (f *fabric) hostGap() {
-	var links []topology.Link
-	for _, n := range f.domains[0].nodes {
-		for _, id := range f.out[n] {
-			if l := f.g.Links[id]; f.tier[l.To] > 0 && !l.Down {
-				links = append(links, l)
-			}
-		}
-	}
-	if len(links) == 0 {
-		return
-	}
-	n, r, sum := each(links)
-	m := margin{y: f.hostY - tierGap/2, family: network, line: true}
-	m.lines = append(m.lines, fmt.Sprintf("%s: %s", f.g.Classes[links[0].Class].Name, times(n, r)))
-	m.lines = append(m.lines, wrap(fmt.Sprintf("= %s each way for each %s", rate(sum), f.noun(f.domains[0])), noteLetters)...)
-	f.s.notes = append(f.s.notes, m)
-}
-
-// gap says what a switch has upwards, and to its own tier.
-func (f *fabric) gap(n topology.NodeID, tier int32, y float64) {
-	var up, same []topology.Link
-	var down sim.Rate
-	for _, id := range f.out[n] {
-		l := f.g.Links[id]
-		switch t := f.tier[l.To]; {
-		case l.Down:
-		case t == tier:
-			same = append(same, l)
-		case t > tier:
-			up = append(up, l)
-		default:
-			down += l.Rate
-		}
-	}
-	say := func(links []topology.Link, y float64, where string, taper bool) {
-		if len(links) == 0 {
-			return
-		}
-		cables, r, sum := each(links)
-		m := margin{y: y, family: network, line: true}
-		m.lines = append(m.lines, fmt.Sprintf("%s: %s", f.g.Classes[links[0].Class].Name, times(cables, r)))
-		m.lines = append(m.lines, wrap(fmt.Sprintf("= %s each way for each %s, to %s", rate(sum), f.tierName(int(tier)), where), noteLetters)...)
-		if ratio := float64(down / sum); taper && ratio > 1.01 {
-			m.lines = append(m.lines, fmt.Sprintf("oversubscribed %.3g : 1", ratio))
-		}
-		f.s.notes = append(f.s.notes, m)
-	}
-	if tier < f.tiers {
-		say(up, (f.rowY[tier-1]+f.rowY[tier]+switchHigh)/2, plural(len(up), f.tierName(int(tier)+1)), true)
-	}
-	say(same, y, plural(len(same), "other")+" of its tier", false)
 }

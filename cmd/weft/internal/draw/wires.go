@@ -49,6 +49,9 @@ func (x *index) between(a, b topology.NodeID) bundle {
 		}
 	}
 	s.slow = s.slow || back.slow
+	if back.slow || back.lost > 0 { // the poorer direction is what there is to say
+		s.rate, s.width = min(s.rate, back.rate), min(s.width, back.width)
+	}
 	s.lost = max(s.lost, back.lost)
 	return s
 }
