@@ -2,13 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/weft-sim/weft/cmd/weft/internal/exitcode"
 	"github.com/weft-sim/weft/cmd/weft/internal/report"
 	"github.com/weft-sim/weft/configs"
 	"github.com/weft-sim/weft/configs/catalog"
@@ -44,7 +47,10 @@ func newBench(a *app) *cobra.Command {
 		Long: `Runs one collective for a range of sizes and prints the table of nccl-tests, with
 its columns and its flags. OP is all_reduce, all_gather, reduce_scatter, broadcast,
 reduce or alltoall; also with _perf at its end. The algorithm is the one that you
-name, or a ring where there is one; what NCCL would choose is not modelled.`,
+name, or a ring where there is one; what NCCL would choose is not modelled.
+
+--set takes what describes the machine and the simulation: system, gpu, gpus, faults,
+nodes, network, collectives, collapse and figures. Out-of-place and in-place are one run.`,
 		Example: `  weft bench all_reduce --system dgx-h100
   weft bench all_reduce --system dgx-a100 --nodes 4 -b 1M -e 8G -f 4
   weft bench alltoall --system pcie-a100-8 -g 4 --format csv`,
@@ -56,7 +62,7 @@ name, or a ring where there is one; what NCCL would choose is not modelled.`,
 	o.flags(cmd)
 	form := formatFlag(cmd, "text", "csv", "json")
 	f := cmd.Flags()
-	f.Lookup("system").Usage = "`name` of the system (default " + standardSystem + ")"
+	f.Lookup("system").Usage = "`name` or file of the system (default " + standardSystem + ")"
 	f.Lookup("nodes").Usage = "`number` of nodes (default 1)"
 	f.VarP(&sw.begin, "minbytes", "b", "smallest `size`: 1MiB, or as nccl-tests takes it, 8 or 1M")
 	f.VarP(&sw.end, "maxbytes", "e", "largest `size`")
@@ -84,6 +90,9 @@ name, or a ring where there is one; what NCCL would choose is not modelled.`,
 		stop()
 		switch form.value {
 		case "csv":
+			for _, w := range b.Warnings { // the columns have no place for them
+				fmt.Fprintf(a.Err, "weft: note: %s\n", w)
+			}
 			return b.CSV(a.Out)
 		case "json":
 			return b.JSON(a.Out)
@@ -109,12 +118,12 @@ func benchOp(cmd *cobra.Command, name string) (workloads.Coll, error) {
 	return 0, usage(cmd, "there is no operation %q, expected %s%s", name, strings.Join(names, ", "), didYouMean(word, names))
 }
 
-// chooser returns who picks the algorithm: the flag, or the default.
+// chooser returns who picks the algorithm where the flag says so, else nil.
 func chooser(cmd *cobra.Command, op workloads.Coll, algo string) (collective.Chooser, error) {
 	var c collective.Chooser
 	switch algo {
 	case "":
-		return collective.Default, nil
+		return nil, nil
 	case collective.Direct.String():
 		c = collective.Explicit(collective.Direct)
 	default:
@@ -155,17 +164,27 @@ func (sw *sweep) sizes() []sim.Bytes {
 // runBench runs an operation for each size on one machine.
 func runBench(ctx context.Context, cmd *cobra.Command, o *overrides, op workloads.Coll, sw sweep, choose collective.Chooser) (*report.Bench, error) {
 	text := fmt.Sprintf("name: bench\nsystem: %s\nworkload: {kind: collective, op: %s, bytes: 1MiB}\n", standardSystem, op)
-	settings := o.settings()
+	if err := o.empty(); err != nil {
+		return nil, err
+	}
+	settings, flags := o.settings()
 	if c, err := catalog.Load(); err != nil {
 		return nil, err
-	} else if s, err := c.System(o.system); err == nil && s.AnySize && sw.gpus > 0 {
+	} else if s, err := c.System(string(o.system)); err == nil && s.AnySize && sw.gpus > 0 {
 		settings = append(settings, fmt.Sprintf("gpus=%d", sw.gpus))
+		flags["--set "+settings[len(settings)-1]] = fmt.Sprintf("--ngpus %d", sw.gpus)
 	}
-	s, err := configs.Parse("scenario of bench", []byte(text), ".", settings, environ())
-	if err != nil {
+	q := &question{spoken: spoken{flags: flags}}
+	var err error
+	if q.Scenario, err = configs.Parse(benchSource, []byte(text), ".", settings, environ()); err != nil {
+		return nil, q.spoken.err(err)
+	}
+	if err := foreign(cmd, q.Resolved()); err != nil {
 		return nil, err
 	}
-	q := &question{Scenario: s}
+	if err := o.addFaults(q); err != nil {
+		return nil, err
+	}
 	job, err := q.build()
 	if err != nil {
 		return nil, err
@@ -175,10 +194,12 @@ func runBench(ctx context.Context, cmd *cobra.Command, o *overrides, op workload
 		return nil, err
 	}
 	options := job.Options
-	options.Choose = choose
+	if choose != nil {
+		options.Choose = choose
+	}
 	b := &report.Bench{
 		Op: op.String(), System: q.system(), GPUs: ranks, Nodes: int(job.Machine.Hosts), Type: "float", RedOp: "none", Root: -1,
-		Version: version, Warnings: job.Warnings,
+		Version: version, Warnings: report.Grave(job.Warnings),
 	}
 	switch op {
 	case workloads.AllReduce, workloads.ReduceScatter:
@@ -203,6 +224,29 @@ func runBench(ctx context.Context, cmd *cobra.Command, o *overrides, op workload
 		b.Rows = append(b.Rows, row(op, size, ranks, res))
 	}
 	return b, nil
+}
+
+// benchSource names the scenario of a bench in errors.
+const benchSource = "bench"
+
+// benchKeys are the keys of a scenario that mean something to a bench.
+var benchKeys = []string{"system", "gpu", "gpus", "faults", "nodes", "network", "collectives", "collapse", "figures"}
+
+// foreign is the error of settings that a bench would ignore.
+func foreign(cmd *cobra.Command, settings []configs.Setting) error {
+	for _, s := range settings {
+		key, _, _ := strings.Cut(s.Path, ".")
+		fixed := s.Origin == "default" || strings.HasPrefix(s.Origin, benchSource+":")
+		if fixed || slices.Contains(benchKeys, key) {
+			continue
+		}
+		err := fmt.Errorf("%s: a bench has a workload of its own and no %s; expected a key below %s", s.Origin, key, strings.Join(benchKeys, ", "))
+		if strings.HasPrefix(s.Origin, "env ") {
+			return exitcode.With(exitcode.Config, err)
+		}
+		return usage(cmd, "%w", err)
+	}
+	return nil
 }
 
 // take returns the group of the first n GPUs of each node, or of all.
@@ -281,5 +325,24 @@ func (s *size) Set(text string) error {
 	}
 	b, err := sim.ParseBytes(text)
 	*s = size(b)
-	return err
+	return bitsAsBytes(text, err)
+}
+
+// bits are amounts in bits, which a size is not.
+var bits = regexp.MustCompile(`^\s*([0-9.]+)\s*([KMGT]?)b(?:its?)?\s*$`)
+
+// bitsAsBytes mends the hint of an error about a size in bits: a B in place of
+// the b would be eight times as much.
+func bitsAsBytes(text string, err error) error {
+	m := bits.FindStringSubmatch(text)
+	var wrong *sim.UnitError
+	if m == nil || !errors.As(err, &wrong) {
+		return err
+	}
+	n, bad := strconv.ParseFloat(m[1], 64)
+	if bad != nil {
+		return err
+	}
+	return fmt.Errorf("%q is in bits, expected bytes: write \"%s%sB\" for as many bits, or \"%s%sB\" if bytes were meant",
+		text, strconv.FormatFloat(n/8, 'f', -1, 64), m[2], m[1], m[2])
 }

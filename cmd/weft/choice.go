@@ -62,3 +62,21 @@ func (p *positive) Set(s string) error {
 	*p = positive(n)
 	return nil
 }
+
+// word is the value of a flag that takes a name; none is "".
+type word string
+
+// String returns the name.
+func (w *word) String() string { return string(*w) }
+
+// Type names the kind of value in help.
+func (w *word) Type() string { return "name" }
+
+// Set refuses a name without a letter, which a script's empty variable makes.
+func (w *word) Set(s string) error {
+	if strings.TrimSpace(s) == "" {
+		return fmt.Errorf("read %q, expected a name", s)
+	}
+	*w = word(s)
+	return nil
+}

@@ -31,7 +31,10 @@ func TestDocsCommandReference(t *testing.T) {
 func commandPage(root *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString("<!-- Generated from the command by `make golden`. -->\n# Verbs and flags\n\n")
-	b.WriteString("Data goes to standard output, progress and warnings to standard error. How a verb ended is in its [exit code](exit-codes.md).\n")
+	b.WriteString("The answer goes to standard output, with the warnings that a reader of it needs; errors and progress go to standard error, and so do the notes of\n" +
+		"`weft bench --format csv`, whose columns have no place for them. How a verb ended is in its [exit code](exit-codes.md), what it takes from the environment in\n" +
+		"[settings](settings.md).\n\n" +
+		"Tables are as wide as they need; on a terminal, or where `COLUMNS` is set, they leave out columns and shorten words to fit, which `--format json` never does.\n")
 	for _, c := range root.Commands() {
 		if c.Hidden || c.Name() == "completion" || c.Name() == "help" {
 			continue

@@ -172,7 +172,7 @@ func runShown(t *testing.T, root, folder, line string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", line)
 	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), "NO_COLOR=1")
+	cmd.Env = append(os.Environ(), "NO_COLOR=1", "COLUMNS=", "LC_ALL=C.UTF-8")
 	var both bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &both, &both
 	if err := cmd.Run(); err != nil && !strings.Contains(line, "echo $?") {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/weft-sim/weft/cmd/weft/internal/report"
@@ -60,20 +58,20 @@ rates are of one direction.`,
 		if form.value == "json" {
 			return l.JSON(a.Out)
 		}
-		return l.Text(a.Out)
+		return l.Text(a.Out, a.Terminal)
 	}
 	return cmd
 }
 
 func listing(cmd *cobra.Command, c *catalog.Catalog, args []string) (report.Listing, error) {
 	if len(args) == 0 {
-		l := report.Listing{Family: "families", Columns: []string{"family", "entries"}}
+		l := report.Listing{Family: "families", Columns: []report.Column{report.Left("family"), report.Right("entries")}}
 		for _, f := range families {
 			entries, err := f.list(c)
 			if err != nil {
 				return l, err
 			}
-			l.Add(f.name, report.Count(int64(len(entries.Rows))))
+			l.Add(report.Word(f.name), report.Number(len(entries.Rows)))
 		}
 		return l, nil
 	}
@@ -86,7 +84,9 @@ func listing(cmd *cobra.Command, c *catalog.Catalog, args []string) (report.List
 }
 
 func listSystems(c *catalog.Catalog) (report.Listing, error) {
-	l := report.Listing{Family: "systems", Columns: []string{"name", "GPUs", "GPU", "NVLink", "NICs", "NIC", "fabric", "what it is"}, Right: []string{"GPUs", "NICs"}}
+	l := report.Listing{Family: "systems", Columns: []report.Column{
+		report.Left("name"), report.Right("GPUs"), report.Left("GPU"), report.Left("NVLink").Or(1), report.Right("NICs").Or(4), report.Left("NIC").Or(3), report.Left("fabric").Or(2), report.Words("what it is"),
+	}}
 	for _, name := range c.Systems() {
 		s, err := c.System(name)
 		if err != nil {
@@ -97,117 +97,129 @@ func listSystems(c *catalog.Catalog) (report.Listing, error) {
 			nvlink = s.NVLink.Link
 		}
 		nics := int(s.NICs.Value()) * max(int(s.Trays.Value()), 1)
-		l.Add(name, s.GPUs.String(), s.GPU, nvlink, count(nics), s.NIC, s.Fabric, s.Title)
+		l.Add(report.Word(name), report.Number(int(s.GPUs.Value())), report.Word(s.GPU), report.Word(nvlink), report.Number(nics),
+			report.Word(s.NIC), report.Word(s.Fabric), report.Word(s.Title))
 	}
 	return l, nil
 }
 
 func listGPUs(c *catalog.Catalog) (report.Listing, error) {
-	l := report.Listing{Family: "gpus", Columns: []string{"name", "memory", "memory rate", "bf16, dense", "NVLinks", "NVLink", "PCIe", "what it is"},
-		Right: []string{"memory", "memory rate", "bf16, dense", "NVLinks"}}
+	l := report.Listing{Family: "gpus", Columns: []report.Column{
+		report.Left("name"), report.Right("memory"), report.Right("memory rate"), report.Right("bf16, dense"), report.Right("NVLinks").Or(3), report.Left("NVLink").Or(2), report.Left("PCIe").Or(1), report.Words("what it is"),
+	}}
 	for _, name := range c.GPUs() {
 		g, err := c.GPU(name)
 		if err != nil {
 			return l, err
 		}
-		links, nvlink, pcie := "", "", ""
+		links, nvlink, pcie := 0, "", ""
 		if g.NVLink != nil {
-			links, nvlink = g.NVLink.Count.String(), g.NVLink.Link
+			links, nvlink = int(g.NVLink.Count.Value()), g.NVLink.Link
 		}
 		if g.PCIe != nil {
 			pcie = g.PCIe.Link + " x" + g.PCIe.Lanes.String()
 		}
-		l.Add(name, g.Memory.String(), g.MemoryRate.String(), g.Peak.BF16.String(), links, nvlink, pcie, g.Title)
+		l.Add(report.Word(name), report.SizeCell(g.Memory.String(), g.Memory.Value()), report.RateCell(g.MemoryRate.Value()),
+			report.FlopsCell(g.Peak.BF16.Value()), report.Number(links), report.Word(nvlink), report.Word(pcie), report.Word(g.Title))
 	}
 	return l, nil
 }
 
 func listLinks(c *catalog.Catalog) (report.Listing, error) {
-	l := report.Listing{Family: "links", Columns: []string{"name", "kind", "nominal, each way", "usable, each way", "latency", "what it is"},
-		Right: []string{"nominal, each way", "usable, each way", "latency"}}
+	l := report.Listing{Family: "links", Columns: []report.Column{
+		report.Left("name"), report.Left("kind"), report.Right("nominal, each way"), report.Right("usable, each way"), report.Right("latency"), report.Words("what it is"),
+	}}
 	for _, name := range c.Links() {
 		k, err := c.Link(name)
 		if err != nil {
 			return l, err
 		}
-		l.Add(name, k.Kind, report.Rate(k.Nominal()), report.Rate(k.Usable()), report.Duration(k.Latency.Value()), k.Title)
+		l.Add(report.Word(name), report.Word(k.Kind), report.RateCell(k.Nominal()), report.RateCell(k.Usable()),
+			report.TimeCell(k.Latency.Value(), k.Latency.Known()), report.Word(k.Title))
 	}
 	return l, nil
 }
 
 func listSwitches(c *catalog.Catalog) (report.Listing, error) {
-	l := report.Listing{Family: "switches", Columns: []string{"name", "kind", "ports", "link", "latency", "what it is"}, Right: []string{"ports", "latency"}}
+	l := report.Listing{Family: "switches", Columns: []report.Column{
+		report.Left("name"), report.Left("kind"), report.Right("ports"), report.Left("link"), report.Right("latency"), report.Words("what it is"),
+	}}
 	for _, name := range c.Switches() {
 		s, err := c.Switch(name)
 		if err != nil {
 			return l, err
 		}
-		l.Add(name, s.Kind, s.Ports.String(), s.Link, report.Duration(s.Latency.Value()), s.Title)
+		l.Add(report.Word(name), report.Word(s.Kind), report.Number(int(s.Ports.Value())), report.Word(s.Link),
+			report.TimeCell(s.Latency.Value(), s.Latency.Known()), report.Word(s.Title))
 	}
 	return l, nil
 }
 
 func listNICs(c *catalog.Catalog) (report.Listing, error) {
-	l := report.Listing{Family: "nics", Columns: []string{"name", "link", "PCIe", "latency", "what it is"}, Right: []string{"latency"}}
+	l := report.Listing{Family: "nics", Columns: []report.Column{
+		report.Left("name"), report.Left("link"), report.Left("PCIe"), report.Right("latency"), report.Words("what it is"),
+	}}
 	for _, name := range c.NICs() {
 		n, err := c.NIC(name)
 		if err != nil {
 			return l, err
 		}
-		l.Add(name, n.Link, n.PCIe.Link+" x"+n.PCIe.Lanes.String(), report.Duration(n.Latency.Value()), n.Title)
+		l.Add(report.Word(name), report.Word(n.Link), report.Word(n.PCIe.Link+" x"+n.PCIe.Lanes.String()),
+			report.TimeCell(n.Latency.Value(), n.Latency.Known()), report.Word(n.Title))
 	}
 	return l, nil
 }
 
 func listCPUs(c *catalog.Catalog) (report.Listing, error) {
-	l := report.Listing{Family: "cpus", Columns: []string{"name", "PCIe", "links between sockets", "link", "memory bus", "what it is"},
-		Right: []string{"links between sockets", "memory bus"}}
+	l := report.Listing{Family: "cpus", Columns: []report.Column{
+		report.Left("name"), report.Left("PCIe"), report.Right("links between sockets"), report.Left("link"), report.Right("memory bus"), report.Words("what it is"),
+	}}
 	for _, name := range c.CPUs() {
 		p, err := c.CPU(name)
 		if err != nil {
 			return l, err
 		}
-		l.Add(name, p.PCIe, p.SocketLinks.String(), p.SocketLink, p.MemoryRate.String(), p.Title)
+		l.Add(report.Word(name), report.Word(p.PCIe), report.Number(int(p.SocketLinks.Value())), report.Word(p.SocketLink),
+			report.RateCell(p.MemoryRate.Value()), report.Word(p.Title))
 	}
 	return l, nil
 }
 
 func listFabrics(c *catalog.Catalog) (report.Listing, error) {
-	l := report.Listing{Family: "fabrics", Columns: []string{"name", "kind", "switch", "link", "tiers", "what it is"}, Right: []string{"tiers"}}
+	l := report.Listing{Family: "fabrics", Columns: []report.Column{
+		report.Left("name"), report.Left("kind"), report.Left("switch"), report.Left("link"), report.Right("tiers"), report.Words("what it is"),
+	}}
 	for _, name := range c.Fabrics() {
 		f, err := c.Fabric(name)
 		if err != nil {
 			return l, err
 		}
-		l.Add(name, f.Kind, f.Switch, f.Link, f.Tiers.String(), f.Title)
+		l.Add(report.Word(name), report.Word(f.Kind), report.Word(f.Switch), report.Word(f.Link),
+			report.Number(int(f.Tiers.Value())), report.Word(f.Title))
 	}
 	return l, nil
 }
 
 func listScenarios(*catalog.Catalog) (report.Listing, error) {
-	l := report.Listing{Family: "scenarios", Columns: []string{"name", "what it teaches"}}
+	l := report.Listing{Family: "scenarios", Columns: []report.Column{
+		report.Left("name"), report.Words("what it teaches"),
+	}}
 	for _, e := range configs.List() {
-		l.Add(e.Name, e.About)
+		l.Add(report.Word(e.Name), report.Word(e.About))
 	}
 	return l, nil
 }
 
 func listSources(c *catalog.Catalog) (report.Listing, error) {
-	l := report.Listing{Family: "sources", Columns: []string{"name", "kind", "title", "where"}}
+	l := report.Listing{Family: "sources", Columns: []report.Column{
+		report.Left("name"), report.Left("kind"), report.Words("title"), report.Words("where"),
+	}}
 	for _, name := range c.Sources() {
 		s, err := c.Source(name)
 		if err != nil {
 			return l, err
 		}
-		l.Add(name, s.Kind, s.Title, s.Where)
+		l.Add(report.Word(name), report.Word(s.Kind), report.Word(s.Title), report.Word(s.Where))
 	}
 	return l, nil
-}
-
-// count prints a number of parts, or nothing for none.
-func count(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprint(n)
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/weft-sim/weft/cmd/weft/internal/exitcode"
 	"github.com/weft-sim/weft/configs"
-	"github.com/weft-sim/weft/configs/catalog"
 	"github.com/weft-sim/weft/workloads"
 	"github.com/weft-sim/weft/workloads/trace/chakra"
 )
@@ -24,16 +23,17 @@ const standardSystem = "dgx-h100"
 // overrides are the flags that lie over a scenario.
 type overrides struct {
 	set                      []string
-	system                   string
+	system                   word
 	nodes                    positive
 	network, grain, collapse choice
+	damaged
 }
 
 // flags gives a verb the flags of a scenario.
 func (o *overrides) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.set, "set", nil, "override a key of the scenario, as `path=value`; may be repeated")
-	f.StringVar(&o.system, "system", "", "`name` of the system, in place of the scenario's (for a trace: "+standardSystem+")")
+	f.Var(&o.system, "system", "`name` or file of the system, in place of the scenario's (for a trace: "+standardSystem+")")
 	f.Var(&o.nodes, "nodes", "`number` of nodes, in place of the scenario's (for a trace: as many as it needs)")
 	o.network = choice{allowed: []string{"fluid", "ideal"}}
 	o.grain = choice{allowed: []string{"stream", "chunk"}}
@@ -41,61 +41,83 @@ func (o *overrides) flags(cmd *cobra.Command) {
 	f.Var(&o.network, "network", "network `model`: fluid (transfers share links), ideal (each has them to itself)")
 	f.Var(&o.grain, "grain", "`grain` of collectives: stream (one coupled flow), chunk (every message)")
 	f.Var(&o.collapse, "collapse", "simulate equal ranks once: `auto` or off; the answers are equal")
+	o.damage(f)
 }
 
-// settings returns the overrides as the loader takes them, --set first.
-func (o *overrides) settings() []string {
-	all := append([]string{}, o.set...)
-	add := func(path, value string) {
+// settings returns the overrides as the loader takes them, --set first, and
+// what each flag among them was.
+func (o *overrides) settings() (all []string, flags map[string]string) {
+	all = append([]string{}, o.set...)
+	flags = map[string]string{}
+	add := func(path, flag, value string) {
 		if value != "" {
 			all = append(all, path+"="+value)
+			flags["--set "+path+"="+value] = flag + " " + value
 		}
 	}
-	add("system", o.system)
-	add("nodes", o.nodes.String())
-	add("network.model", o.network.value)
-	add("collectives.grain", o.grain.value)
-	add("collapse", o.collapse.value)
-	return all
+	add("system", "--system", string(o.system))
+	add("gpu", "--gpu", string(o.gpu))
+	add("nodes", "--nodes", o.nodes.String())
+	add("network.model", "--network", o.network.value)
+	add("collectives.grain", "--grain", o.grain.value)
+	add("collapse", "--collapse", o.collapse.value)
+	return all, flags
+}
+
+// empty is the error of overrides without a value, which say nothing.
+func (o *overrides) empty() error {
+	var errs []error
+	for _, set := range o.set {
+		if path, value, ok := strings.Cut(set, "="); ok && path != "" && strings.TrimSpace(value) == "" {
+			errs = append(errs, exitcode.With(exitcode.Config, fmt.Errorf("--set %s: read nothing after =, expected path=value, such as network.model=ideal", set)))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // question is a scenario that is loaded, and how to ask for its figures.
 type question struct {
 	*configs.Scenario
-	check string // the command that shows where each figure comes from
+	spoken spoken
+	check  string // the command that shows where each figure comes from
+	trace  string // the command that shows what the import of a trace did
 }
 
 // load reads a scenario, or makes one of a trace.
 func (o *overrides) load(name string) (*question, error) {
+	if err := o.empty(); err != nil {
+		return nil, err
+	}
 	if trace, err := isTrace(name); err != nil {
 		return nil, err
 	} else if trace {
 		return o.ofTrace(name)
 	}
-	s, err := configs.Load(name, o.settings(), environ())
+	settings, flags := o.settings()
+	q := &question{spoken: spoken{flags: flags}}
+	var err error
+	q.Scenario, err = configs.Load(name, settings, environ())
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		err = exitcode.With(exitcode.Config, err)
 	}
 	if err != nil {
-		return nil, err
+		return nil, q.spoken.err(err)
 	}
-	q := &question{Scenario: s}
-	switch name {
-	case "-": // it has been read
-	case "":
-		q.check = "`weft check`"
-	default:
-		q.check = "`weft check " + name + "`"
+	if name != "-" { // standard input has been read
+		q.check = strings.TrimSpace("weft check " + name)
 	}
-	return q, nil
+	if name != "-" && q.Workload.Trace != nil {
+		q.trace = "weft trace " + name
+	}
+	return q, o.addFaults(q)
 }
 
-// environ is the environment without the variables that are no settings of a
-// scenario.
+// environ is the environment as settings of a scenario: without a variable that
+// is none of them, and without those that are empty, which count as not set.
 func environ() []string {
 	var out []string
 	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(kv, "WEFT_DEBUG=") {
+		if !strings.HasPrefix(kv, "WEFT_DEBUG=") && !strings.HasSuffix(kv, "=") {
 			out = append(out, kv)
 		}
 	}
@@ -146,23 +168,31 @@ func (o *overrides) ofTrace(name string) (*question, error) {
 	}
 	text := fmt.Sprintf("name: %q\nsystem: %s\nworkload: {kind: trace, path: %q}\n",
 		filepath.Base(path), standardSystem, filepath.ToSlash(name))
-	parse := func(text string) (*configs.Scenario, error) {
-		return configs.Parse("scenario of "+name, []byte(text), ".", o.settings(), environ())
+	settings, flags := o.settings()
+	q := &question{
+		spoken: spoken{trace: name, flags: flags},
+		check:  "weft check " + name, trace: "weft trace " + name,
 	}
-	s, err := parse(text)
-	if err != nil {
+	parse := func(text string) error {
+		q.Scenario, err = configs.Parse(madeFor+name, []byte(text), ".", settings, environ())
+		return q.spoken.err(err)
+	}
+	if err := parse(text); err != nil {
 		return nil, err
 	}
-	q := &question{Scenario: s, check: "`weft check " + name + "`"}
-	if s.Origin("nodes") != "default" {
-		return q, nil
+	if q.Origin("nodes") != "default" {
+		return q, o.addFaults(q)
 	}
-	nodes, err := nodesFor(s)
-	if err != nil || nodes <= 1 {
+	nodes, err := nodesFor(q.Scenario)
+	if err != nil {
 		return q, err
 	}
-	q.Scenario, err = parse(text + fmt.Sprintf("nodes: %d\n", nodes))
-	return q, err
+	if nodes > 1 {
+		if err := parse(text + fmt.Sprintf("nodes: %d\n", nodes)); err != nil {
+			return nil, err
+		}
+	}
+	return q, o.addFaults(q)
 }
 
 // nodesFor returns how many nodes of a scenario's system its trace needs. A
@@ -182,15 +212,14 @@ func nodesFor(s *configs.Scenario) (int, error) {
 		per = s.GPUs
 	}
 	if per == 0 {
-		c, err := catalog.Load()
-		if err != nil {
-			return 0, err
-		}
-		system, err := c.System(s.System.Name)
+		hw, err := s.Hardware(nil)
 		if err != nil {
 			return 1, nil
 		}
-		per = int(system.GPUs.Value())
+		per = len(hw.Machine.Ranks) / int(hw.Machine.Hosts)
+		if hw.Net != nil {
+			return 1, nil // it has its own nodes
+		}
 	}
 	return (int(world) + per - 1) / max(per, 1), nil
 }
@@ -206,10 +235,13 @@ func (q *question) system() string {
 // build makes a job of the question with the catalogue that comes with weft.
 func (q *question) build() (*configs.Job, error) {
 	job, err := q.Build(nil)
-	if err != nil && q.Workload.Trace != nil {
-		err = badTrace(err)
+	if err != nil {
+		if q.Workload.Trace != nil {
+			err = badTrace(err)
+		}
+		return nil, q.spoken.err(err)
 	}
-	return job, err
+	return job, nil
 }
 
 // badTrace marks what a trace has wrong as a fault of the input, where an

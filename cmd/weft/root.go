@@ -36,6 +36,7 @@ func execute(t *term.Terminal, args []string) exitcode.Code {
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 
 	ended := make(chan exitcode.Code, 1)
+	t.Out = &output{w: t.Out}
 	root := newRoot(&app{t})
 	root.SetArgs(args)
 	go func() { ended <- attempt(ctx, t, root) }()
@@ -67,6 +68,9 @@ func attempt(ctx context.Context, t *term.Terminal, root *cobra.Command) (code e
 		}
 	}()
 	err := root.ExecuteContext(ctx)
+	if out, ok := t.Out.(*output); ok && err == nil {
+		err = out.err
+	}
 	switch {
 	case err == nil:
 		return exitcode.OK
@@ -104,9 +108,31 @@ and what would change it. It needs no GPU.`,
 	root.Version = version
 	root.SetVersionTemplate(versionLine())
 	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(newHelp())
 	root.AddCommand(newRun(a), newBench(a), newTopo(a), newTrace(a), newCheck(a), newList(a), newVersion(a))
 	cobra.EnableCommandSorting = false
 	return root
+}
+
+// newHelp is the verb that shows help. Cobra's own takes a word that is no verb
+// for a success.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [VERB]",
+		Short:   "Help about a verb",
+		Example: "  weft help run",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return exitcode.With(exitcode.Usage, err)
+			}
+			if len(rest) > 0 {
+				return noVerb(cmd.Root(), rest)
+			}
+			found.InitDefaultHelpFlag()
+			return found.Help()
+		},
+	}
 }
 
 // noVerb refuses words that are no verb, and names the nearest that is.

@@ -38,6 +38,9 @@ links, and each collective with the least time that its wires allow.`,
 	form := formatFlag(cmd, "text", "json")
 	cmd.Flags().StringVar(&traceOut, "trace-out", "", "write a timeline for Perfetto to `file`")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if traceOut == "-" {
+			return usage(cmd, "--trace-out -: the answer goes to standard output, expected a file for the timeline")
+		}
 		stop := a.Spin("simulating")
 		defer stop()
 		q, err := o.load(first(args))
@@ -83,6 +86,7 @@ func first(args []string) string {
 func (q *question) answer(job *configs.Job, res *replay.Result) *report.Run {
 	answer := &report.Run{
 		Name: job.Program.Name, System: q.system(), Nodes: int(job.Machine.Hosts), GPUs: len(job.Machine.Ranks),
+		Ranks: int(job.Program.World), Import: job.Trace, Trace: q.trace,
 		Network: job.Options.Model.String(), Check: q.check,
 		Result: res, Provenance: job.Provenance, Warnings: job.Warnings, Version: version,
 	}
@@ -107,13 +111,17 @@ func missed(all []report.Threshold) error {
 
 // writeTrace writes what was recorded.
 func writeTrace(name string, r *record.Recorder) error {
+	what := "timeline " + name
 	f, err := os.Create(name)
 	if err != nil {
-		return exitcode.With(exitcode.Usage, fmt.Errorf("write timeline: %w", err))
+		return unwritten(what, err)
 	}
 	if err := r.WriteTrace(f); err != nil {
 		f.Close()
-		return fmt.Errorf("write timeline %s: %w", name, err)
+		return unwritten(what, err)
 	}
-	return f.Close()
+	if err := f.Close(); err != nil {
+		return unwritten(what, err)
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -32,11 +33,16 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SAMPLES", samples)
 			e.Setenv("NO_COLOR", "1")
+			e.Setenv("LC_ALL", "C.UTF-8")
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
+			if path, ok := strings.CutPrefix(name, "exists:"); ok {
+				_, err := os.Stat(path)
+				return err == nil, nil
+			}
 			if name != "samples" {
-				return false, errors.New("the conditions are: samples")
+				return false, errors.New("the conditions are: samples, exists:PATH")
 			}
 			return samples != "", nil
 		},

@@ -16,7 +16,9 @@ type Check struct {
 	System   string
 	Settings []configs.Setting
 	Job      *configs.Job
-	Version  string
+	// Simulated says that the program was run, and ended.
+	Simulated bool
+	Version   string
 }
 
 // operations counts the operations that the ranks run, by kind.
@@ -42,17 +44,21 @@ func (c *Check) Text(w io.Writer, t *term.Terminal) error {
 	var b strings.Builder
 	m, p := c.Job.Machine, c.Job.Program
 	computes, collectives, messages := c.operations()
-	fmt.Fprintf(&b, "%s is right.\n", t.Bold(c.Name))
-	fmt.Fprintf(&b, "Machine: %s, %s on %s, %s network.\n", c.System, Plural(len(m.Ranks), "GPU"), Plural(int(m.Hosts), "node"), c.Job.Options.Model)
-	fmt.Fprintf(&b, "Program: %s in %s of equal work; together they compute %s times, join %s and send or receive %s.\n",
+	if c.Simulated {
+		fmt.Fprintf(&b, "%s reads and resolves without errors, and runs to its end.\n", t.Bold(c.Name))
+	} else {
+		paragraph(&b, t.Width, "", t.Bold(c.Name)+" reads and resolves without errors. It was not run, because it is large: `weft run` tells whether it ends.\n")
+	}
+	paragraph(&b, t.Width, "", fmt.Sprintf("Machine: %s, %s on %s, %s network.\n", c.System, Plural(len(m.Ranks), "GPU"), Plural(int(m.Hosts), "node"), c.Job.Options.Model))
+	paragraph(&b, t.Width, "", fmt.Sprintf("Program: %s in %s of equal work; together they compute %s times, join %s and send or receive %s.\n",
 		Plural(int(p.World), "rank"), Plural(len(p.Classes), "class"), Count(int64(computes)),
-		Plural(collectives, "collective"), Plural(messages, "message"))
+		Plural(collectives, "collective"), Plural(messages, "message")))
 	if p.PlaceNote != "" {
-		fmt.Fprintf(&b, "Placement: %s\n", p.PlaceNote)
+		paragraph(&b, t.Width, "", "Placement: "+p.PlaceNote+"\n")
 	}
 
 	section(&b, t, "Settings, and what set them")
-	tb := NewTable(Left("setting"), Left("value"), Left("from"))
+	tb := NewTable(Left("setting"), Left("value"), Left("from")).Within(t.Width)
 	for _, s := range c.Settings {
 		tb.Add(s.Path, clip(s.Value, 60), s.Origin)
 	}
@@ -60,7 +66,7 @@ func (c *Check) Text(w io.Writer, t *term.Terminal) error {
 
 	if len(c.Job.Provenance) > 0 {
 		section(&b, t, "Figures of the catalogue, and where each comes from")
-		tb := NewTable(Left("figure"), Right("value"), Left("status"), Left("source"), Left("note"))
+		tb := NewTable(Left("figure"), Right("value"), Left("status").Or(1), Left("source").Or(2), Words("note").Or(3)).Within(t.Width)
 		for _, f := range c.Job.Provenance {
 			tb.Add(f.Path, f.Value, f.Status.String(), f.Source, f.Note)
 		}
@@ -88,6 +94,7 @@ type checkDocument struct {
 	GPUs       int                  `json:"gpus"`
 	Ranks      int32                `json:"ranks"`
 	Classes    int                  `json:"rank_classes"`
+	Simulated  bool                 `json:"simulated"`
 	Settings   []configs.Setting    `json:"settings"`
 	Provenance []provenanceDocument `json:"provenance"`
 	Warnings   []string             `json:"warnings"`
@@ -98,8 +105,8 @@ type checkDocument struct {
 func (c *Check) JSON(w io.Writer) error {
 	m, p := c.Job.Machine, c.Job.Program
 	return WriteJSON(w, checkDocument{
-		Scenario: c.Name, System: c.System, Nodes: int(m.Hosts), GPUs: len(m.Ranks), Ranks: p.World, Classes: len(p.Classes),
+		Scenario: c.Name, System: c.System, Nodes: int(m.Hosts), GPUs: len(m.Ranks), Ranks: p.World, Classes: len(p.Classes), Simulated: c.Simulated,
 		Settings: append([]configs.Setting{}, c.Settings...), Provenance: provenanceOf(c.Job.Provenance),
-		Warnings: append([]string{}, c.Job.Warnings...), Version: c.Version,
+		Warnings: append([]string{}, Grave(c.Job.Warnings)...), Version: c.Version,
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/weft-sim/weft/cmd/weft/internal/term"
 	"github.com/weft-sim/weft/sim"
 )
 
@@ -56,8 +57,7 @@ func Duration(t sim.Time) string {
 
 var (
 	rateUnits = []unit{{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "KB/s"}, {1, "B/s"}}
-	decimals  = []unit{{1e15, "PB"}, {1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "KB"}, {1, "B"}}
-	binaries  = []unit{{1 << 40, "TiB"}, {1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}}
+	binaries  = []unit{{1 << 50, "PiB"}, {1 << 40, "TiB"}, {1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}}
 )
 
 // Rate prints r with three significant digits and its unit: "450 GB/s".
@@ -69,22 +69,27 @@ func Rate(r sim.Rate) string {
 	return Figure(float64(r)/u.size) + " " + u.name
 }
 
-// Size prints a size as people write it: a multiple of a binary unit in that
-// unit ("20 MiB"), anything else with three significant digits in decimal
-// units ("20.9 MB").
+// Size prints a size of whole bytes in binary units: whole if it is a multiple
+// ("20 MiB"), else with three significant digits ("3.91 MiB"). Amounts of bytes
+// are binary on every page, and rates decimal, as nccl-tests and data sheets
+// have them.
 func Size(b sim.Bytes) string {
 	for _, u := range binaries {
 		n := float64(b) / u.size
-		if n >= 1 && n < 1024 && n == math.Trunc(n) {
+		if n >= 1 && n == math.Trunc(n) {
 			return strconv.FormatFloat(n, 'f', 0, 64) + " " + u.name
+		}
+		if n >= 1 {
+			break
 		}
 	}
 	return Volume(float64(b))
 }
 
-// Volume prints an amount of bytes, which need not be whole, in decimal units.
+// Volume prints an amount of bytes, which need not be whole, with three
+// significant digits in binary units: "1.40 GiB".
 func Volume(b float64) string {
-	u := pick(decimals, b)
+	u := pick(binaries, b)
 	if u.size == 1 {
 		return strconv.FormatFloat(b, 'f', 0, 64) + " B"
 	}
@@ -111,6 +116,17 @@ func Count(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return sign + s
+}
+
+// bar draws share as [Bar] does, in the characters that the terminal has.
+func bar(t *term.Terminal, share float64, width int) string {
+	if !t.ASCII {
+		return t.Accent(Bar(share, width))
+	}
+	if !(share > 0) {
+		return ""
+	}
+	return t.Accent(strings.Repeat("#", max(int(math.Round(min(share, 1)*float64(width))), 1)))
 }
 
 // eighths are the parts of a block, none to seven.

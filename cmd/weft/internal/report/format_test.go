@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
 
+	"github.com/weft-sim/weft/cmd/weft/internal/term"
 	"github.com/weft-sim/weft/sim"
 )
 
@@ -30,7 +31,7 @@ func TestUnits(t *testing.T) {
 	assert.Equal(t, "1800 GB/s", Rate(1800*sim.GBps))
 	assert.Equal(t, "20 MiB", Size(20*sim.MiB))
 	assert.Equal(t, "1 GiB", Size(sim.GiB))
-	assert.Equal(t, "1.50 MB", Size(1500*sim.KB))
+	assert.Equal(t, "1.43 MiB", Size(1500*sim.KB))
 	assert.Equal(t, "0 B", Size(0))
 	assert.Equal(t, "512 B", Size(512))
 	assert.Equal(t, "50.0 %", Percent(0.5))
@@ -52,6 +53,34 @@ func TestBarHasTheWidthOfItsShare(t *testing.T) {
 		n := utf8.RuneCountInString(Bar(share, width))
 		assert.LessOrEqual(t, n, width)
 		assert.GreaterOrEqual(t, float64(n)+1, min(share, 1)*float64(width))
+	})
+}
+
+func TestBarInASCII(t *testing.T) {
+	assert.Equal(t, "#####", bar(&term.Terminal{ASCII: true}, 0.45, 10))
+	assert.Equal(t, "#", bar(&term.Terminal{ASCII: true}, 1e-9, 10))
+	assert.Equal(t, "████▌", bar(&term.Terminal{}, 0.45, 10))
+}
+
+func TestTableWithinAWidth(t *testing.T) {
+	rows := func(width int) string {
+		tb := NewTable(Left("link"), Left("class").Or(2), Left("protocol").Or(1), Right("each way"), Words("why")).Within(width)
+		tb.Add("n0.gpu0 > n0.nvswitch0", "nvlink4", "simple", "110 GB/s", "a figure that somebody published")
+		return tb.String()
+	}
+	assert.Equal(t, rows(0), rows(200), "what fits stays whole")
+	assert.Equal(t, `  link                    protocol  each way  why
+  n0.gpu0 > n0.nvswitch0  simple    110 GB/s  a figure that somebody published
+`, rows(80), "the first spare column goes")
+	assert.Equal(t, `  link              each way  why
+  n0.gpu0...witch0  110 GB/s  a figure...
+`, rows(42), "then names lose their middle, and sentences their end")
+	assert.Contains(t, rows(10), "110 GB/s", "numbers stay whole")
+	rapid.Check(t, func(t *rapid.T) {
+		width := rapid.IntRange(40, 120).Draw(t, "width")
+		for line := range strings.Lines(rows(width)) {
+			assert.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), width)
+		}
 	})
 }
 

@@ -2,42 +2,106 @@ package report
 
 import (
 	"io"
-	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/weft-sim/weft/cmd/weft/internal/term"
+	"github.com/weft-sim/weft/sim"
 )
 
 // Listing is a family of the catalogue: names and what is known of each.
 type Listing struct {
 	Family  string
-	Columns []string
-	Right   []string // columns of numbers
-	Rows    [][]string
+	Columns []Column
+	Rows    [][]Cell
+}
+
+// Cell is a word or a number of a listing. The zero Cell is nothing known.
+type Cell struct {
+	text  string
+	value any    // of the document; nil is the text
+	unit  string // ends the key of a number: "bytes_per_s", or nothing for a count
+}
+
+// Word returns a cell of text.
+func Word(s string) Cell { return Cell{text: s} }
+
+// Number returns a cell that counts things; none is not shown.
+func Number(n int) Cell {
+	if n == 0 {
+		return Cell{}
+	}
+	return Cell{strconv.Itoa(n), n, ""}
+}
+
+// RateCell returns a cell of a bandwidth, of one direction.
+func RateCell(r sim.Rate) Cell {
+	if r == 0 {
+		return Cell{}
+	}
+	return Cell{Rate(r), float64(r), "bytes_per_s"}
+}
+
+// SizeCell returns a cell of an amount of bytes in the unit in which its source
+// spells it: memories are sold in GB that are GB.
+func SizeCell(text string, b sim.Bytes) Cell {
+	if b == 0 {
+		return Cell{}
+	}
+	at := strings.IndexFunc(text, unicode.IsLetter)
+	return Cell{strings.TrimSpace(text[:at]) + " " + text[at:], int64(b), "bytes"}
+}
+
+// TimeCell returns a cell of a time.
+func TimeCell(t sim.Time, known bool) Cell {
+	if !known {
+		return Cell{}
+	}
+	return Cell{Duration(t), t.Seconds(), "s"}
+}
+
+// FlopsCell returns a cell of an arithmetic rate, in TFLOP/s.
+func FlopsCell(r sim.FlopRate) Cell {
+	if r == 0 {
+		return Cell{}
+	}
+	return Cell{Figure(float64(r)/1e12) + " TFLOP/s", float64(r), "flop_per_s"}
 }
 
 // Add appends an entry, a cell a column.
-func (l *Listing) Add(cells ...string) { l.Rows = append(l.Rows, cells) }
+func (l *Listing) Add(cells ...Cell) { l.Rows = append(l.Rows, cells) }
 
 // Text writes a line an entry.
-func (l Listing) Text(w io.Writer) error {
-	var columns []Column
-	for _, c := range l.Columns {
-		columns = append(columns, Column{Head: c, Right: slices.Contains(l.Right, c)})
-	}
-	tb := NewTable(columns...)
+func (l Listing) Text(w io.Writer, t *term.Terminal) error {
+	tb := NewTable(l.Columns...).Within(t.Width)
 	for _, r := range l.Rows {
-		tb.Add(r...)
+		texts := make([]string, len(r))
+		for i, c := range r {
+			texts[i] = c.text
+		}
+		tb.Add(texts...)
 	}
 	_, err := io.WriteString(w, tb.String())
 	return err
 }
 
 // JSON writes {family: [{column: cell}]}; a cell without content is absent.
+// Numbers are numbers in base units, with the unit at the end of their key.
 func (l Listing) JSON(w io.Writer) error {
-	entries := make([]map[string]string, len(l.Rows))
+	entries := make([]map[string]any, len(l.Rows))
 	for i, r := range l.Rows {
-		entries[i] = map[string]string{}
-		for j, c := range l.Columns {
-			if r[j] != "" {
-				entries[i][jsonKey(c)] = r[j]
+		entries[i] = map[string]any{}
+		for j, c := range r {
+			key := jsonKey(l.Columns[j].Head)
+			if c.unit != "" {
+				key += "_" + c.unit
+			}
+			switch {
+			case c.value != nil:
+				entries[i][key] = c.value
+			case c.text != "":
+				entries[i][key] = c.text
 			}
 		}
 	}

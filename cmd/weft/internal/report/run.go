@@ -12,6 +12,7 @@ import (
 	"github.com/weft-sim/weft/configs/catalog"
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/workloads/replay"
+	"github.com/weft-sim/weft/workloads/trace/chakra"
 )
 
 // Run is the answer of `weft run`: what was asked, on what, and the result.
@@ -20,16 +21,18 @@ type Run struct {
 	System  string
 	Nodes   int
 	GPUs    int
+	Ranks   int    // of the job, which may leave GPUs idle
 	Network string // the model: "fluid", "ideal"
 	Grain   string
-	// Check is the command that shows where each figure comes from; empty
-	// where there is none.
-	Check      string
-	Result     *replay.Result
-	Provenance []catalog.Provenance
-	Warnings   []string // of loading; those of the result follow
-	Thresholds []Threshold
-	Version    string
+	// Check is the command that shows where each figure comes from, and Trace
+	// the one that shows all of the import; empty where there is none.
+	Check, Trace string
+	Result       *replay.Result
+	Import       *chakra.Report // of a trace; nil for other work
+	Provenance   []catalog.Provenance
+	Warnings     []string // of loading; those of the result follow
+	Thresholds   []Threshold
+	Version      string
 }
 
 // Threshold is a bound that the scenario sets, and whether the answer keeps it.
@@ -52,21 +55,21 @@ const (
 func (r *Run) Text(w io.Writer, t *term.Terminal) error {
 	var b strings.Builder
 	res := r.Result
-	fmt.Fprintf(&b, "%s on %s: %s, %s, %s network\n\n", r.Name, r.System,
+	fmt.Fprintf(&b, "%s: %s on %s (%s, %s), %s network\n\n", r.Name, Plural(r.Ranks, "rank"), r.System,
 		Plural(r.GPUs, "GPU"), Plural(r.Nodes, "node"), r.Network)
 	fmt.Fprintf(&b, "%s  %s\n", t.Bold("Step time"), t.Bold(Duration(res.StepTime)))
 
 	section(&b, t, "Where the step goes, along its critical path")
 	b.WriteString(breakdown(res, t))
-	ranks(&b, res.Ranks, res.StepTime)
+	ranks(&b, t.Width, res.Ranks, res.StepTime)
 
 	if len(res.Busiest) > 0 {
 		section(&b, t, "Busiest links")
-		b.WriteString(links(res))
+		b.WriteString(links(res, t.Width))
 	}
 	if len(res.Colls) > 0 {
 		section(&b, t, "Collectives")
-		b.WriteString(collectives(res.Colls))
+		b.WriteString(collectives(res.Colls, t.Width))
 	}
 	for _, th := range r.Thresholds {
 		word := "kept"
@@ -74,6 +77,9 @@ func (r *Run) Text(w io.Writer, t *term.Terminal) error {
 			word = t.Alert("MISSED")
 		}
 		fmt.Fprintf(&b, "\nThreshold %s %s: %s, it is %s\n", th.Metric, th.Want, word, th.Got)
+	}
+	if r.Import != nil {
+		paragraph(&b, t.Width, "\n", imported(r.Import)+r.more(r.Trace, " says more")+".\n")
 	}
 	r.caution(&b, t)
 	_, err := io.WriteString(w, b.String())
@@ -115,13 +121,13 @@ func breakdown(res *replay.Result, t *term.Terminal) string {
 	parts = append(parts, part{"launch", br.Launch}, part{"pipeline bubble", br.Bubble}, part{"waiting", br.Wait})
 
 	in := inUnitOf(res.StepTime)
-	tb := NewTable(Left(""), Right(in.head), Right("share"), Left(""))
+	tb := NewTable(Left(""), Right(in.head), Right("share"), Left("").Or(1)).Within(t.Width)
 	for _, p := range parts {
 		if p.time == 0 && p.what != "compute" {
 			continue
 		}
 		share := ratio(p.time, res.StepTime)
-		tb.Add(p.what, in.print(p.time), Percent(share), t.Accent(Bar(share, barWidth)))
+		tb.Add(p.what, in.print(p.time), Percent(share), bar(t, share, barWidth))
 	}
 	tb.Add("the step", in.print(res.StepTime), Percent(ratio(res.StepTime, res.StepTime)), "")
 	return tb.String()
@@ -129,21 +135,21 @@ func breakdown(res *replay.Result, t *term.Terminal) string {
 
 // ranks says in a sentence how the ranks fared on average, which differs from
 // the critical path where ranks differ.
-func ranks(b *strings.Builder, r replay.RankTimes, step sim.Time) {
+func ranks(b *strings.Builder, width int, r replay.RankTimes, step sim.Time) {
 	if r == (replay.RankTimes{}) {
 		return
 	}
-	fmt.Fprintf(b, "\n  A rank, on average: computes %s, communicates without computing %s, waits %s",
-		Percent(ratio(r.Compute, step)), Percent(ratio(r.ExposedComm, step)), Percent(ratio(r.Wait, step)))
+	hidden := ""
 	if r.HiddenComm > 0 {
-		fmt.Fprintf(b, ";\n  another %s of communication is hidden under compute", Duration(r.HiddenComm))
+		hidden = fmt.Sprintf("; another %s of communication is hidden under compute", Duration(r.HiddenComm))
 	}
-	b.WriteString(".\n")
+	paragraph(b, width, "\n  ", fmt.Sprintf("A rank, on average: computes %s, communicates without computing %s, waits %s%s.\n",
+		Percent(ratio(r.Compute, step)), Percent(ratio(r.ExposedComm, step)), Percent(ratio(r.Wait, step)), hidden))
 }
 
 // links prints the busiest links; those that carry the same are one row.
-func links(res *replay.Result) string {
-	tb := NewTable(Left("link"), Left("class"), Right("each way"), Right("carried"), Right("busy"))
+func links(res *replay.Result, width int) string {
+	tb := NewTable(Left("link"), Left("class"), Right("each way"), Right("carried"), Right("busy")).Within(width)
 	for i := 0; i < len(res.Busiest) && tb.Len() < mostLinks; {
 		l, like := res.Busiest[i], 1
 		for i+like < len(res.Busiest) && equally(l, res.Busiest[i+like]) {
@@ -163,9 +169,9 @@ func equally(a, b replay.LinkUse) bool {
 	return a.Class == b.Class && a.Rate == b.Rate && a.Bytes == b.Bytes
 }
 
-func collectives(colls []replay.CollectiveUse) string {
-	tb := NewTable(Left("operation"), Left("group"), Right("ranks"), Right("groups"), Right("size"), Right("count"),
-		Left("algorithm"), Left("protocol"), Right("time (us)"), Right("at least (us)"), Right("busbw (GB/s)"))
+func collectives(colls []replay.CollectiveUse, width int) string {
+	tb := NewTable(Left("operation"), Left("group"), Right("ranks").Or(1), Right("groups").Or(2), Right("size"), Right("count"),
+		Left("algorithm").Or(3), Left("protocol").Or(4), Right("time (us)"), Right("at least (us)"), Right("busbw (GB/s)")).Within(width)
 	for i, c := range colls {
 		if i == mostCollectives {
 			break
@@ -189,7 +195,7 @@ func bound(t sim.Time) string {
 
 // caution prints the warnings and how many figures are assumptions.
 func (r *Run) caution(b *strings.Builder, t *term.Terminal) {
-	cautions(b, t, r.AllWarnings())
+	cautions(b, t, r.warnings())
 	assumed := 0
 	for _, p := range r.Provenance {
 		if p.Status == catalog.Assumed {
@@ -199,17 +205,21 @@ func (r *Run) caution(b *strings.Builder, t *term.Terminal) {
 	if len(r.Provenance) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n%s from the catalogue, %d of them assumed", Plural(len(r.Provenance), "figure"), assumed)
-	if r.Check != "" {
-		fmt.Fprintf(b, "; %s says where each comes from", r.Check)
-	}
-	b.WriteString(".\n")
+	paragraph(b, t.Width, "\n", fmt.Sprintf("%s from the catalogue, %d of them assumed", Plural(len(r.Provenance), "figure"), assumed)+
+		r.more(r.Check, " says where each comes from")+".\n")
 }
 
-// cautions prints warnings for people. That a figure is assumed is not among
-// them: there are many, they are counted, and `weft check` lists them.
+// more ends a sentence with the command that tells the rest, if there is one.
+func (r *Run) more(command, what string) string {
+	if command == "" {
+		return ""
+	}
+	return "; `" + command + "`" + what
+}
+
+// cautions prints the grave of the warnings for people.
 func cautions(b *strings.Builder, t *term.Terminal, warnings []string) {
-	warnings = slices.DeleteFunc(slices.Clone(warnings), isAssumption)
+	warnings = Grave(warnings)
 	if len(warnings) == 0 {
 		return
 	}
@@ -219,23 +229,26 @@ func cautions(b *strings.Builder, t *term.Terminal, warnings []string) {
 			fmt.Fprintf(b, "  and %s; --format json has all\n", Plural(len(warnings)-i, "more warning"))
 			break
 		}
-		fmt.Fprintf(b, "  %s %s\n", t.Alert("!"), w)
+		paragraph(b, t.Width, "  "+t.Alert("!")+" ", w+"\n")
 	}
 }
 
-// isAssumption reports whether a warning only says that a figure is assumed.
-func isAssumption(warning string) bool { return strings.HasPrefix(warning, "assumed: ") }
+// Grave returns the warnings without those that only say that a figure is
+// assumed: there are many, they are counted, and the provenance has them.
+func Grave(warnings []string) []string {
+	return slices.DeleteFunc(slices.Clone(warnings), func(w string) bool { return strings.HasPrefix(w, "assumed: ") })
+}
 
-// AllWarnings returns the warnings of loading, then those of the result that
+// warnings returns the grave ones of loading, then those of the result that
 // are not among them.
-func (r *Run) AllWarnings() []string {
+func (r *Run) warnings() []string {
 	all := slices.Clone(r.Warnings)
 	for _, w := range r.Result.Warnings {
 		if !slices.Contains(all, w) {
 			all = append(all, w)
 		}
 	}
-	return all
+	return Grave(all)
 }
 
 func ratio(a, b sim.Time) float64 {

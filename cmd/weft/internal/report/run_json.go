@@ -25,6 +25,7 @@ type runDocument struct {
 	BusiestLinks   []linkDocument       `json:"busiest_links"`
 	Collectives    []collectiveDocument `json:"collectives"`
 	Thresholds     []thresholdDocument  `json:"thresholds,omitempty"`
+	Import         *importDocument      `json:"import,omitempty"`
 	Warnings       []string             `json:"warnings"`
 	Provenance     []provenanceDocument `json:"provenance"`
 	SimulatorStats statsDocument        `json:"simulator"`
@@ -107,6 +108,14 @@ type provenanceDocument struct {
 	Note   string `json:"note,omitempty"`
 }
 
+// importDocument is what the import of a trace did, without the reasons, which
+// `weft trace` gives.
+type importDocument struct {
+	Kept     int `json:"nodes_kept"`
+	Dropped  int `json:"nodes_dropped"`
+	Repaired int `json:"dependencies_repaired"`
+}
+
 type statsDocument struct {
 	Events    int64 `json:"events"`
 	Transfers int64 `json:"transfers"`
@@ -128,7 +137,7 @@ func (r *Run) JSON(w io.Writer) error {
 		Links:        linksOf(res.Links),
 		BusiestLinks: linksOf(res.Busiest),
 		Collectives:  make([]collectiveDocument, len(res.Colls)),
-		Warnings:     append([]string{}, r.AllWarnings()...),
+		Warnings:     append([]string{}, r.warnings()...),
 		Provenance:   provenanceOf(r.Provenance),
 		SimulatorStats: statsDocument{
 			Events: res.Stats.Events, Transfers: res.Stats.Transfers,
@@ -145,6 +154,9 @@ func (r *Run) JSON(w io.Writer) error {
 	}
 	for _, th := range r.Thresholds {
 		doc.Thresholds = append(doc.Thresholds, thresholdDocument(th))
+	}
+	if i := r.Import; i != nil {
+		doc.Import = &importDocument{total(i.Kept), total(i.Dropped), total(i.Repaired)}
 	}
 	return WriteJSON(w, doc)
 }

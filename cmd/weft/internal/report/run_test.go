@@ -12,11 +12,12 @@ import (
 	"github.com/weft-sim/weft/configs/catalog"
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/workloads/replay"
+	"github.com/weft-sim/weft/workloads/trace/chakra"
 )
 
 func answer() *Run {
 	return &Run{
-		Name: "a step", System: "dgx-h100", Nodes: 1, GPUs: 8, Network: "fluid", Check: "weft check", Version: "x",
+		Name: "a step", System: "dgx-h100", Nodes: 1, GPUs: 8, Ranks: 8, Network: "fluid", Check: "weft check", Version: "x",
 		Result: &replay.Result{
 			StepTime: 12_345_678_901,
 			Breakdown: replay.Breakdown{
@@ -38,14 +39,14 @@ func answer() *Run {
 			{Path: "links.nvlink4.latency", Value: "500ns", Source: "assumption", Status: catalog.Assumed, Note: "nobody published it"},
 			{Path: "gpus.h100-sxm.memory", Value: "3.35TB/s", Source: "datasheet", Status: catalog.Datasheet},
 		},
-		Warnings: []string{"rank 3 is a copy of rank 0"},
+		Warnings: []string{"rank 3 is a copy of rank 0", "assumed: links.nvlink4.latency = 500ns (nobody published it)"},
 	}
 }
 
 func TestRunText(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, answer().Text(&b, &term.Terminal{}))
-	assert.Equal(t, `a step on dgx-h100: 8 GPUs, 1 node, fluid network
+	assert.Equal(t, `a step: 8 ranks on dgx-h100 (8 GPUs, 1 node), fluid network
 
 Step time  12.3 ms
 
@@ -58,12 +59,11 @@ Where the step goes, along its critical path
   waiting                    < 0.01  < 0.1 %  ▏
   the step                    12.35  100.0 %
 
-  A rank, on average: computes 72.9 %, communicates without computing 24.3 %, waits 2.8 %;
-  another 5.00 us of communication is hidden under compute.
+  A rank, on average: computes 72.9 %, communicates without computing 24.3 %, waits 2.8 %; another 5.00 us of communication is hidden under compute.
 
 Busiest links
-  link                   class    each way  carried    busy
-  n0.gpu3 > n0.nvswitch  nvlink4  450 GB/s  1.50 GB  27.0 %
+  link                   class    each way   carried    busy
+  n0.gpu3 > n0.nvswitch  nvlink4  450 GB/s  1.40 GiB  27.0 %
 
 Collectives
   operation   group  ranks  groups    size  count  algorithm  protocol  time (us)  at least (us)  busbw (GB/s)
@@ -73,8 +73,31 @@ Be careful
   ! rank 3 is a copy of rank 0
   ! a figure was extrapolated
 
-2 figures from the catalogue, 1 of them assumed; weft check says where each comes from.
+2 figures from the catalogue, 1 of them assumed; `+"`weft check`"+` says where each comes from.
 `, b.String())
+}
+
+// TestRunTextIsNarrow: on 80 columns no line is longer, and the numbers stay.
+func TestRunTextIsNarrow(t *testing.T) {
+	var b strings.Builder
+	a := answer()
+	a.Import = &chakra.Report{
+		Kept: []chakra.Item{{What: "compute", Count: 1216}},
+		Dropped: []chakra.Item{{What: "host operator", Why: "x", Count: 2000}, {What: "host operator", Why: "y", Count: 440},
+			{What: "metadata", Count: 8}},
+		Repaired: []chakra.Item{{What: "data dependency on a missing node", Count: 1}},
+	}
+	a.Trace = "weft trace resnet"
+	require.NoError(t, a.Text(&b, &term.Terminal{Width: 80, ASCII: true}))
+	for line := range strings.Lines(b.String()) {
+		assert.LessOrEqual(t, len(strings.TrimSuffix(line, "\n")), 80, line)
+	}
+	for _, c := range b.String() {
+		require.Less(t, c, rune(128), "a locale without such characters")
+	}
+	assert.Contains(t, b.String(), "  all_reduce  tp     20 MiB    160        104           81.0           353\n")
+	assert.Contains(t, b.String(), "Import: kept 1,216 nodes, dropped 2,448 (host operator 2,440, metadata 8),\nrepaired 1 dependency "+
+		"(data dependency on a missing node 1); `weft trace resnet`\nsays more.\n")
 }
 
 // TestRunJSON holds the keys that design and docs promise, and that the parts
@@ -109,7 +132,8 @@ func TestRunJSON(t *testing.T) {
 		assert.Contains(t, doc.Collectives[0], key)
 	}
 	assert.InDelta(t, 353, doc.Collectives[0]["busbw"], 1e-9, "GB/s, as nccl-tests")
-	assert.Len(t, doc.Warnings, 2)
+	assert.Equal(t, []string{"rank 3 is a copy of rank 0", "a figure was extrapolated"}, doc.Warnings,
+		"that a figure is assumed stands in the provenance")
 	assert.Equal(t, "assumed", doc.Provenance[0]["status"])
 	assert.Equal(t, "x", doc.Version)
 	assert.NotContains(t, b.String(), "null", "what is not computed is absent")

@@ -11,6 +11,12 @@ import (
 type Column struct {
 	Head  string // with the unit, e.g. "time (us)"
 	Right bool   // numbers stand to the right
+	// Spare says how well a narrow page can do without the column: the highest
+	// is left out first, 0 never.
+	Spare int
+	// Prose says that a cell is a sentence, which is cut at its end. Other words
+	// are names, whose ends tell them apart, and are cut in the middle.
+	Prose bool
 }
 
 // Left returns a column of words.
@@ -19,15 +25,31 @@ func Left(head string) Column { return Column{Head: head} }
 // Right returns a column of numbers.
 func Right(head string) Column { return Column{Head: head, Right: true} }
 
+// Words returns a column of sentences.
+func Words(head string) Column { return Column{Head: head, Prose: true} }
+
+// Or returns the column as one that a narrow page leaves out, those with the
+// highest spare first.
+func (c Column) Or(spare int) Column { c.Spare = spare; return c }
+
 // Table is a plain table: a header, a row a line, two blanks between columns,
 // no lines drawn, so that it survives a mail and a screen reader.
 type Table struct {
 	columns []Column
 	rows    [][]string
+	width   int
 }
 
 // NewTable returns an empty table.
 func NewTable(columns ...Column) *Table { return &Table{columns: columns} }
+
+// Within bounds the lines to a number of characters, 0 for any. What does not
+// fit loses its spare columns, then the middle of its longest words; numbers
+// stay whole, so a page may be too narrow for a table.
+func (t *Table) Within(width int) *Table {
+	t.width = width
+	return t
+}
 
 // Add appends a row; missing cells are empty.
 func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
@@ -51,17 +73,14 @@ func (t *Table) String() string {
 
 	var head table.Row
 	var configs []table.ColumnConfig
-	var keep []int
+	keep, most := t.fit()
 	titled := false
-	for i, c := range t.columns {
-		if !t.filled(i) {
-			continue
-		}
-		keep = append(keep, i)
-		head = append(head, c.Head)
+	for i, at := range keep {
+		c := t.columns[at]
+		head = append(head, c.cut(c.Head, most[at]))
 		titled = titled || c.Head != ""
 		if c.Right {
-			configs = append(configs, table.ColumnConfig{Number: len(keep), Align: text.AlignRight, AlignHeader: text.AlignRight})
+			configs = append(configs, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
 		}
 	}
 	if titled {
@@ -75,7 +94,7 @@ func (t *Table) String() string {
 			if i < len(cells) {
 				cell = cells[i]
 			}
-			row = append(row, cell)
+			row = append(row, t.columns[i].cut(cell, most[i]))
 		}
 		w.AppendRow(row)
 	}
@@ -93,4 +112,87 @@ func (t *Table) filled(column int) bool {
 		}
 	}
 	return false
+}
+
+// gap is what stands before each column: the indent, or the blanks between two.
+const gap = 2
+
+// least is the width below which no column of words is cut.
+const least = 12
+
+// fit returns the columns to show and the width of each column, so that they
+// fit into a line if they can. Sentences lose what is more than enough of them
+// before a spare column goes.
+func (t *Table) fit() (keep, most []int) {
+	most = make([]int, len(t.columns))
+	total := 0
+	for i, c := range t.columns {
+		if !t.filled(i) {
+			continue
+		}
+		keep = append(keep, i)
+		most[i] = text.StringWidthWithoutEscSequences(c.Head)
+		for _, r := range t.rows {
+			if i < len(r) {
+				most[i] = max(most[i], text.StringWidthWithoutEscSequences(r[i]))
+			}
+		}
+		total += gap + most[i]
+	}
+	for t.width > 0 && total-t.prose(keep, most) > t.width {
+		drop := -1 // in keep; of equals the last
+		for i, at := range keep {
+			if s := t.columns[at].Spare; s > 0 && (drop < 0 || s >= t.columns[keep[drop]].Spare) {
+				drop = i
+			}
+		}
+		if drop < 0 {
+			break
+		}
+		total -= gap + most[keep[drop]]
+		keep = append(keep[:drop:drop], keep[drop+1:]...)
+	}
+	for t.width > 0 && total > t.width {
+		widest := -1
+		for _, at := range keep {
+			if c := t.columns[at]; !c.Right && most[at] > least && (widest < 0 || most[at] > most[widest]) {
+				widest = at
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		by := min(total-t.width, most[widest]-least)
+		most[widest] -= by
+		total -= by
+	}
+	return keep, most
+}
+
+// enough is how much of a sentence is worth more than a spare column.
+const enough = 32
+
+// prose returns by how much the sentences among the columns may be cut.
+func (t *Table) prose(keep, most []int) int {
+	sum := 0
+	for _, at := range keep {
+		if t.columns[at].Prose {
+			sum += max(most[at]-enough, 0)
+		}
+	}
+	return sum
+}
+
+// cut shortens a cell of words to a width. Numbers and coloured cells stay.
+func (c Column) cut(cell string, most int) string {
+	r := []rune(cell)
+	if c.Right || len(r) <= most || strings.Contains(cell, "\x1b") {
+		return cell
+	}
+	const dots = "..."
+	if c.Prose {
+		return strings.TrimRight(string(r[:max(most-len(dots), 0)]), " ") + dots
+	}
+	left := (most - len(dots) + 1) / 2
+	return string(r[:left]) + dots + string(r[len(r)-(most-len(dots)-left):])
 }

@@ -91,18 +91,12 @@ func (t *Trace) Text(w io.Writer, tm *term.Terminal) error {
 		fates(&b, tm, "Kept", "as", t.Import.Kept)
 		fates(&b, tm, "Dropped", "because", t.Import.Dropped)
 		fates(&b, tm, "Repaired dependencies", "because", t.Import.Repaired)
-		if n := len(t.Import.Copies); n > 0 {
-			fmt.Fprintf(&b, "\n%s without a file do what another does: rank %d copies rank %d",
-				Plural(n, "rank"), t.Import.Copies[0].Rank, t.Import.Copies[0].Of)
-			if n > 1 {
-				last := t.Import.Copies[n-1]
-				fmt.Fprintf(&b, ", and so on to rank %d, which copies rank %d", last.Rank, last.Of)
-			}
-			b.WriteString(".\n")
+		if copies := t.Import.Copies; len(copies) > 0 {
+			paragraph(&b, tm.Width, "\n", copied(copies)+".\n")
 		}
 		if len(t.Import.Ignored) > 0 {
 			section(&b, tm, "Attributes that no import uses")
-			tb := NewTable(Left("attribute"), Right("times"))
+			tb := NewTable(Left("attribute"), Right("times")).Within(tm.Width)
 			for _, c := range t.Import.Ignored {
 				tb.Add(c.Name, Count(int64(c.N)))
 			}
@@ -111,7 +105,7 @@ func (t *Trace) Text(w io.Writer, tm *term.Terminal) error {
 	}
 	if len(t.Skipped) > 0 {
 		section(&b, tm, "Files not read")
-		tb := NewTable(Left("file"), Left("why"))
+		tb := NewTable(Left("file"), Words("why")).Within(tm.Width)
 		for _, s := range t.Skipped {
 			tb.Add(s.File, s.Why)
 		}
@@ -122,11 +116,21 @@ func (t *Trace) Text(w io.Writer, tm *term.Terminal) error {
 	return err
 }
 
+// copied says which ranks do the work of which.
+func copied(copies []chakra.Copy) string {
+	first, last := copies[0], copies[len(copies)-1]
+	if len(copies) == 1 {
+		return fmt.Sprintf("1 rank without a file does what another does: rank %d copies rank %d", first.Rank, first.Of)
+	}
+	return fmt.Sprintf("%s without a file do what another does: rank %d copies rank %d, and so on to rank %d, which copies rank %d",
+		Plural(len(copies), "rank"), first.Rank, first.Of, last.Rank, last.Of)
+}
+
 // files prints a row for each kind of file.
 func (t *Trace) files(b *strings.Builder, tm *term.Terminal) {
 	section(b, tm, "Files, as stored")
-	tb := NewTable(Left("ranks"), Left("schema"), Right("nodes"), Right("compute"), Right("recorded time"), Right("collectives"),
-		Right("their bytes"), Right("sends"), Right("receives"), Right("dangling deps"), Right("in cycles"))
+	tb := NewTable(Left("ranks"), Left("schema").Or(1), Right("nodes"), Right("compute"), Right("recorded time"), Right("collectives"),
+		Right("their bytes"), Right("sends").Or(2), Right("receives").Or(3), Right("dangling deps"), Right("in cycles")).Within(tm.Width)
 	for _, a := range t.alike() {
 		s := a.file.Summary
 		ranks := strconv.Itoa(int(a.first))
@@ -181,7 +185,7 @@ func duration(micros int64) string {
 func (t *Trace) program(b *strings.Builder, tm *term.Terminal) {
 	if len(t.Program.Comms) > 0 {
 		section(b, tm, "Groups")
-		tb := NewTable(Left("group"), Left("dim"), Right("groups"), Right("ranks each"), Left("for example"))
+		tb := NewTable(Left("group"), Left("dim"), Right("groups"), Right("ranks each"), Words("for example")).Within(tm.Width)
 		for _, c := range t.Program.Comms {
 			tb.Add(c.Name, c.Dim.String(), Count(int64(len(c.Groups))), groupSizes(c), members(c.Groups[0]))
 		}
@@ -189,7 +193,7 @@ func (t *Trace) program(b *strings.Builder, tm *term.Terminal) {
 	}
 	if uses := Communication(t.Program); len(uses) > 0 {
 		section(b, tm, "Communication of the whole job")
-		tb := NewTable(Left("operation"), Left("group"), Right("ranks"), Right("times"), Right("size"))
+		tb := NewTable(Left("operation"), Left("group"), Right("ranks"), Right("times"), Right("size")).Within(tm.Width)
 		for i, u := range uses {
 			if i == mostUses {
 				fmt.Fprintf(b, "%s  and %s; --format json has all\n", tb.String(), Plural(len(uses)-i, "more kind"))
@@ -293,7 +297,7 @@ func fates(b *strings.Builder, tm *term.Terminal, title, why string, items []cha
 		return
 	}
 	section(b, tm, title)
-	tb := NewTable(Left("what"), Right("count"), Right("bytes"), Right("recorded time"), Left(why))
+	tb := NewTable(Left("what"), Right("count"), Right("bytes"), Right("recorded time"), Words(why)).Within(tm.Width)
 	for _, i := range items {
 		recorded := ""
 		if i.Time > 0 {

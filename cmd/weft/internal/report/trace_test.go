@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/workloads"
+	"github.com/weft-sim/weft/workloads/trace/chakra"
 )
 
 // Two groups of two ranks, in two classes. Each rank calls the all-reduce twice,
@@ -26,4 +27,10 @@ func TestCommunicationCountsRunsNotCalls(t *testing.T) {
 		{Op: "all_reduce", Group: "dp", Ranks: 2, Bytes: sim.MiB, Count: 4},
 		{Op: "send", Bytes: sim.KiB, Count: 2},
 	}, Communication(p))
+}
+
+func TestCopiesInWords(t *testing.T) {
+	assert.Equal(t, "1 rank without a file does what another does: rank 1 copies rank 0", copied([]chakra.Copy{{Rank: 1, Of: 0}}))
+	assert.Equal(t, "2 ranks without a file do what another does: rank 2 copies rank 0, and so on to rank 3, which copies rank 1",
+		copied([]chakra.Copy{{Rank: 2, Of: 0}, {Rank: 3, Of: 1}}))
 }

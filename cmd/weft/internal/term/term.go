@@ -10,6 +10,8 @@ package term
 import (
 	"io"
 	"os"
+	"strconv"
+	"strings"
 
 	"golang.org/x/term"
 )
@@ -22,6 +24,10 @@ type Terminal struct {
 	OutTTY, ErrTTY bool
 	// Color says whether Out may carry escape codes.
 	Color bool
+	// Width is the number of characters that a line of Out holds, 0 for any.
+	Width int
+	// ASCII says that the locale has no characters but those.
+	ASCII bool
 }
 
 // New returns the streams of this process.
@@ -30,7 +36,47 @@ func New() *Terminal {
 	t.OutTTY = term.IsTerminal(int(os.Stdout.Fd()))
 	t.ErrTTY = term.IsTerminal(int(os.Stderr.Fd()))
 	t.Color = t.OutTTY && colorWanted(os.LookupEnv)
+	t.Width = width(os.LookupEnv, func() int {
+		columns, _, err := term.GetSize(int(os.Stdout.Fd()))
+		if !t.OutTTY || err != nil {
+			return 0
+		}
+		return columns
+	})
+	t.ASCII = asciiOnly(os.LookupEnv)
 	return t
+}
+
+// narrowest is the width below which nothing is laid out.
+const narrowest = 40
+
+// width returns what COLUMNS says, else the width of the terminal, else 0.
+func width(env func(string) (string, bool), terminal func() int) int {
+	v, _ := env("COLUMNS")
+	n, err := strconv.Atoi(v)
+	if err != nil || n <= 0 {
+		n = terminal()
+	}
+	if n <= 0 {
+		return 0
+	}
+	return max(n, narrowest)
+}
+
+// asciiOnly follows the locale: the first of LC_ALL, LC_CTYPE and LANG that is
+// set decides, and C, POSIX or another character set than UTF-8 mean yes.
+// Without any, and without a character set in it, the answer is no.
+func asciiOnly(env func(string) (string, bool)) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		v, _ := env(name)
+		if v == "" {
+			continue
+		}
+		_, set, named := strings.Cut(v, ".")
+		set = strings.ToLower(strings.ReplaceAll(set, "-", ""))
+		return v == "C" || v == "POSIX" || named && !strings.HasPrefix(set, "utf8")
+	}
+	return false
 }
 
 // colorWanted follows no-color.org: a NO_COLOR that is not empty means no. A

@@ -29,6 +29,36 @@ func TestColorWanted(t *testing.T) {
 	}
 }
 
+func lookup(env map[string]string) func(string) (string, bool) {
+	return func(k string) (string, bool) { v, ok := env[k]; return v, ok }
+}
+
+func TestWidthIsThatOfCOLUMNSElseOfTheTerminal(t *testing.T) {
+	terminal := func() int { return 120 }
+	assert.Equal(t, 80, width(lookup(map[string]string{"COLUMNS": "80"}), terminal))
+	assert.Equal(t, 120, width(lookup(map[string]string{"COLUMNS": "wide"}), terminal))
+	assert.Equal(t, 120, width(lookup(nil), terminal))
+	assert.Equal(t, 0, width(lookup(nil), func() int { return 0 }), "a file or a pipe has no width")
+	assert.Equal(t, narrowest, width(lookup(map[string]string{"COLUMNS": "3"}), terminal))
+}
+
+func TestASCIIFollowsTheLocale(t *testing.T) {
+	for _, c := range []struct {
+		env  map[string]string
+		want bool
+	}{
+		{nil, false},
+		{map[string]string{"LC_ALL": "C", "LANG": "en_US.UTF-8"}, true},
+		{map[string]string{"LC_ALL": "POSIX"}, true},
+		{map[string]string{"LC_ALL": "", "LANG": "de_DE.utf8"}, false},
+		{map[string]string{"LANG": "C.UTF-8"}, false},
+		{map[string]string{"LC_CTYPE": "de_DE.ISO-8859-1", "LANG": "de_DE.UTF-8"}, true},
+		{map[string]string{"LANG": "de_DE"}, false},
+	} {
+		assert.Equal(t, c.want, asciiOnly(lookup(c.env)), "environment %v", c.env)
+	}
+}
+
 func TestNoEscapesWithoutColor(t *testing.T) {
 	plain, coloured := Terminal{}, Terminal{Color: true}
 	assert.Equal(t, "x", plain.Bold("x"))
