@@ -32,6 +32,8 @@ type Machine struct {
 	// Warnings are sentences for the user: which figures are assumed, and why.
 	// Figures that the user set are not among them.
 	Warnings []string
+
+	grown string // what grow did
 }
 
 // Machine resolves a system of the catalogue. The errors are those of names
@@ -48,6 +50,9 @@ func (c *Catalog) Machine(system string, o Options) (*Machine, error) {
 	}
 	m.Provenance = r.used
 	m.Warnings = assumptions(r.used)
+	if m.grown != "" {
+		m.Warnings = append(m.Warnings, m.grown)
+	}
 	m.Spec.Notes = m.Warnings
 	return m, nil
 }
@@ -179,7 +184,26 @@ func (r *resolver) network(m *Machine, o Options) error {
 	}
 	m.Fabric = f
 	m.Spec.Fabric = r.fabric(f, sw, trunk, port, nicLatency)
+	if o.Fabric == "" {
+		m.grow()
+	}
 	return nil
+}
+
+// grow gives the system's usual fabric a third tier where two cannot join so
+// many hosts: nobody asked for two.
+func (m *Machine) grow() {
+	if m.Spec.Fabric.Tiers != 2 || m.Spec.Validate() == nil {
+		return
+	}
+	taller := *m.Spec.Fabric
+	taller.Tiers = 3
+	spec := m.Spec
+	spec.Fabric = &taller
+	if spec.Validate() == nil {
+		m.Spec = spec
+		m.grown = fmt.Sprintf("fabric %s has three tiers of switches here: two do not join %d nodes", m.Fabric.Name, m.Spec.Hosts)
+	}
 }
 
 // assumptions says which figures are assumed, one sentence for a reason.
