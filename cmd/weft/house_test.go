@@ -40,7 +40,7 @@ var confined = []struct {
 	{"github.com/schollz/progressbar", []string{"cmd"}, "progress is the command's"},
 	{"golang.org/x/term", []string{"cmd"}, "terminals are the command's"},
 	{"github.com/spf13/viper", []string{"configs", "cmd"}, "layers of settings are the configuration's"},
-	{"github.com/goccy/go-yaml", []string{"configs", "cmd"}, "YAML is the configuration's"},
+	{"github.com/goccy/go-yaml", []string{"topology", "configs", "cmd"}, "YAML is the configuration's, and that of network files"},
 }
 
 type goPackage struct {

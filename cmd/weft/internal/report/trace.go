@@ -130,7 +130,7 @@ func copied(copies []chakra.Copy) string {
 func (t *Trace) files(b *strings.Builder, tm *term.Terminal) {
 	section(b, tm, "Files, as stored")
 	tb := NewTable(Left("ranks"), Left("schema").Or(1), Right("nodes"), Right("compute"), Right("recorded time"), Right("collectives"),
-		Right("their bytes"), Right("sends").Or(2), Right("receives").Or(3), Right("dangling deps"), Right("in cycles")).Within(tm.Width)
+		Right("their bytes"), Right("sends").Or(2), Right("receives").Or(3), Right("dangling deps"), Right("behind cycles")).Within(tm.Width)
 	for _, a := range t.alike() {
 		s := a.file.Summary
 		ranks := strconv.Itoa(int(a.first))
