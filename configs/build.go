@@ -41,23 +41,35 @@ type Job struct {
 // has wrong comes as the errors of package chakra.
 func (s *Scenario) Build(cat *catalog.Catalog) (*Job, error) {
 	j := &Job{Warnings: append([]string(nil), s.Warnings...)}
+	if s.fit {
+		if err := s.fitNodes(cat, j); err != nil {
+			return nil, err
+		}
+	}
 	hw, err := s.Hardware(cat)
+	if err != nil {
+		return nil, s.alsoWrong(err)
+	}
+	j.Machine = hw.Machine
+	if j.Program == nil {
+		if err := s.program(j, int32(len(hw.Machine.Ranks))); err != nil {
+			return nil, err
+		}
+	}
+	err = s.options(j, hw)
+	if j.Program.World > int32(len(hw.Machine.Ranks)) {
+		return nil, both(s.tooSmall(j.Program.World, hw), err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	j.Machine = hw.Machine
-	if err := s.program(j, int32(len(hw.Machine.Ranks))); err != nil {
-		return nil, err
-	}
-	if j.Program.World > int32(len(hw.Machine.Ranks)) {
-		return nil, s.tooSmall(j.Program.World, hw)
-	}
-	j.Provenance = hw.Provenance
+	j.Provenance = append(hw.Provenance, j.Provenance...)
 	j.Warnings = append(j.Warnings, hw.Warnings()...)
 	if j.Trace != nil {
 		j.Warnings = append(j.Warnings, j.Trace.Warnings...)
 	}
-	return j, s.options(j, hw)
+	j.Warnings = append(j.Warnings, s.idleFigures(j.Provenance)...)
+	return j, nil
 }
 
 // tooSmall is the error of more ranks than GPUs.
@@ -115,7 +127,7 @@ func (s *Scenario) program(j *Job, gpus int32) error {
 		}
 	default:
 		if j.Program, err = w.Program.Build(world, s.Seed); err != nil {
-			return s.blame(err, func(path string) string { return "workload." + path })
+			return s.blame(err, programKey)
 		}
 	}
 	j.Program.Name = s.Name
@@ -142,16 +154,27 @@ func collectiveKey(path string) string {
 	if rest, ok := strings.CutPrefix(path, "groups.group"); ok {
 		return "workload.group" + rest
 	}
+	if strings.HasSuffix(path, ".repeat") {
+		return "workload.count"
+	}
 	return "workload." + path[strings.LastIndexByte(path, '.')+1:]
 }
 
-// blame puts an error of package synth at its place in the scenario.
+// programKey turns a path of a program into one of the scenario.
+func programKey(path string) string { return "workload." + path }
+
+// blame puts errors of package synth at their places in the scenario.
 func (s *Scenario) blame(err error, key func(path string) string) error {
-	var e *synth.Error
-	if !errors.As(err, &e) {
+	var all synth.Errors
+	if !errors.As(err, &all) {
 		return err
 	}
-	return s.tree.ErrorAt(key(e.Path), e.Msg, strict.DidYouMean(e.Near, e.Valid))
+	var out strict.Errors
+	for _, e := range all {
+		out = append(out, s.tree.ErrorAt(key(e.Path), e.Msg, strict.DidYouMean(e.Near, e.Valid)))
+	}
+	out.Sort()
+	return out.Err()
 }
 
 // trace imports a trace.
@@ -164,6 +187,18 @@ func (s *Scenario) trace(t *Trace) (*workloads.Program, *chakra.Report, error) {
 		BytesPerElement: t.BytesPerElement,
 		PreferRoofline:  t.Durations == "roofline",
 		RecordedOnly:    t.RecordedOnly,
+		AcceptTruncated: t.Truncated == "accept",
+		Say:             func(option, value string) string { return "--set workload." + option + "=" + value },
+	}
+	for _, g := range t.GroupDims {
+		if opt.GroupDims == nil {
+			opt.GroupDims = map[string]workloads.Dim{}
+		}
+		for d := workloads.Other; d <= workloads.EP; d++ {
+			if d.String() == g.Dim {
+				opt.GroupDims[g.Group] = d
+			}
+		}
 	}
 	if t.Groups != "" {
 		_, opt.GroupFile = s.open("workload.groups", t.Groups)

@@ -21,6 +21,16 @@ func IsMachine(content []byte) bool {
 	return discover.Detect(content) != discover.None || netfile.Detect(content) != netfile.None || catalogueFile(content) != nil
 }
 
+// IsScenario reports whether content is, or tries to be, a scenario: a mapping
+// with one of the keys that every scenario has.
+func IsScenario(content []byte) bool {
+	if len(content) > 1<<20 {
+		return false
+	}
+	root, _ := strict.Parse(strict.NewSource("", content), content)
+	return root != nil && (root.Child("workload") != nil || root.Child("system") != nil || root.Child("name") != nil)
+}
+
 // catalogueFile returns the tree of a file of the catalogue's form, nil for
 // any other.
 func catalogueFile(content []byte) *strict.Node {
@@ -45,11 +55,17 @@ func (s *Scenario) file(cat *catalog.Catalog, name string) (*Hardware, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := s.setFigures(cat); err != nil {
+			return nil, err
+		}
 		return s.dump(cat, d)
 	}
 	if netfile.Detect(content) != netfile.None {
 		n, err := netfile.Read(shown, content, netfile.Assume{})
 		if err != nil {
+			return nil, err
+		}
+		if err := s.setFigures(cat); err != nil {
 			return nil, err
 		}
 		return s.net(cat, n)
@@ -60,7 +76,7 @@ func (s *Scenario) file(cat *catalog.Catalog, name string) (*Hardware, error) {
 	_, err = netfile.Read(shown, content, netfile.Assume{})
 	var e *netfile.Error
 	if errors.As(err, &e) && e.Err == netfile.ErrUnrecognised {
-		e.Want = "the output of nvidia-smi topo -m or nvidia-smi -q -x, XML of NCCL or lstopo, " + strings.TrimPrefix(e.Want, "a ")
+		e.Want = "what nvidia-smi topo -m, nvidia-smi -q -x, NCCL_TOPO_DUMP_FILE or lstopo print, or " + e.Want
 	}
 	return nil, err
 }

@@ -36,6 +36,12 @@ type Hardware struct {
 	Dump   *discover.Dump
 	Net    *netfile.Net
 
+	// Faulty says that the machine has faults of the scenario.
+	Faulty bool
+
+	// FileNotes are what a dump leaves open, what was mended in it and what
+	// looks broken in the machine itself. They are among the machine's notes.
+	FileNotes []string
 	// Completed says what the catalogue filled in where a file is silent.
 	Completed []string
 	// Provenance is every figure of the catalogue that was used.
@@ -91,6 +97,9 @@ func (s *Scenario) named(cat *catalog.Catalog, name string) (*Hardware, error) {
 	if s.GPU != "" {
 		return nil, s.tree.ErrorAt("gpu", fmt.Sprintf("read %q, but system %s has GPUs of its own; the key is for files that do not name them", s.GPU, name), "leave gpu out")
 	}
+	if err := s.setFigures(cat); err != nil {
+		return nil, err
+	}
 	o := catalog.Options{Hosts: int(s.Nodes), GPUs: s.GPUs, Fabric: s.Network.Fabric.Name}
 	own := s.Network.Fabric.Kind != ""
 	if own {
@@ -133,6 +142,9 @@ func (s *Scenario) hardwareError(err error) error {
 
 // inline makes the hardware of an inline system.
 func (s *Scenario) inline(cat *catalog.Catalog) (*Hardware, error) {
+	if err := s.setFigures(cat); err != nil {
+		return nil, err
+	}
 	in := &s.System
 	hw := &Hardware{Spec: &machine.Spec{
 		Name:  s.Name,

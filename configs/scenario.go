@@ -2,6 +2,7 @@ package configs
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/weft-sim/weft/configs/strict"
 	"github.com/weft-sim/weft/sim"
@@ -22,6 +23,7 @@ type Scenario struct {
 	Collapse    string      `yaml:"collapse" weft:"enum=auto|off,doc=simulate equal ranks once (auto) or all of them (off); the answers are equal"`
 	Issue       Issue       `yaml:"issue"`
 	Faults      []Fault     `yaml:"faults" weft:"doc=what is slower or missing: a node, links A>B or A<>B, or class:C, then what is wrong with it, such as n0.gpu3 down"`
+	Figures     []Figure    `yaml:"figures" weft:"doc=figures of the catalogue to replace in this run: the path that weft check shows, such as links.nvlink4.calibration, and a value"`
 	Workload    Workload    `yaml:"workload" weft:"required"`
 	Seed        uint64      `yaml:"seed" weft:"doc=seeds all that is random: jitter"`
 	Thresholds  Thresholds  `yaml:"thresholds" weft:"doc=bounds that decide the exit code"`
@@ -32,6 +34,7 @@ type Scenario struct {
 	tree    *strict.Node
 	home    home
 	content []byte // of the system's file, if it was read already
+	fit     bool   // as many nodes as the ranks of the trace need
 }
 
 // System is the machine of one node: a name of the catalogue; a file, whose
@@ -49,8 +52,11 @@ type System struct {
 // Short lets a system be written as its name.
 func (s *System) Short() any { return &s.Name }
 
-// Check refuses a mesh with GPUs that do not exist.
+// Check refuses a name that is empty, and a mesh with GPUs that do not exist.
 func (s *System) Check(report func(key, message string)) {
+	if strings.TrimSpace(s.Name) == "" && s.GPUs == 0 {
+		report("", fmt.Sprintf("read %q, expected a system of the catalogue, such as dgx-h100 (`weft list systems` has them), or a file", s.Name))
+	}
 	if s.NVLink == nil {
 		return
 	}
@@ -69,7 +75,7 @@ type NVLink struct {
 	Bandwidth     sim.Rate `yaml:"bandwidth" weft:"required,positive,doc=usable rate of one link, per direction"`
 	Latency       sim.Time `yaml:"latency" weft:"required,doc=of one link, from end to end"`
 	SwitchLatency sim.Time `yaml:"switch_latency" weft:"doc=traversal of a switch"`
-	Planes        []int    `yaml:"planes" weft:"min=1,doc=links of each GPU to each switch, for example [5, 4, 4, 5]; [1] when absent"`
+	Planes        []int    `yaml:"planes" weft:"min=1,each=1,doc=links of each GPU to each switch, for example [5, 4, 4, 5]; [1] when absent"`
 	Edges         [][]int  `yaml:"edges" weft:"min=1,doc=a mesh in place of switches: [GPU, GPU, links]"`
 }
 
@@ -81,11 +87,6 @@ func (n *NVLink) Check(report func(key, message string)) {
 	for i, e := range n.Edges {
 		if len(e) != 3 {
 			report(at("edges", i), "expected [GPU, GPU, links]")
-		}
-	}
-	for i, p := range n.Planes {
-		if p < 1 {
-			report(at("planes", i), "expected at least one link")
 		}
 	}
 }
@@ -112,6 +113,13 @@ type Fabric struct {
 
 // Short lets a fabric be written as its name.
 func (f *Fabric) Short() any { return &f.Name }
+
+// Check refuses a name that is empty.
+func (f *Fabric) Check(report func(key, message string)) {
+	if f.Kind == "" && strings.TrimSpace(f.Name) == "" {
+		report("", fmt.Sprintf("read %q, expected a fabric of the catalogue, or an inline one", f.Name))
+	}
+}
 
 // Collectives says which algorithm runs each collective and how finely it is
 // simulated.
@@ -170,17 +178,48 @@ type Trace struct {
 	World           int32   `yaml:"world" weft:"min=1,max=16777216,doc=number of ranks; inferred when absent"`
 	Replicate       *bool   `yaml:"replicate" weft:"doc=ranks without a file are copies of one that has (true when absent)"`
 	Groups          string  `yaml:"groups" weft:"doc=file of the communicators; looked for beside the trace when absent"`
-	Dims            []int32 `yaml:"dims" weft:"min=1,doc=sizes of the dimensions of the topology, the fastest first"`
+	Dims            []int32 `yaml:"dims" weft:"min=1,each=1,doc=sizes of the dimensions of the topology, the fastest first"`
 	BytesPerElement int64   `yaml:"bytes_per_element" weft:"min=1,max=64,doc=multiplies the sizes of traces that count elements"`
 	Durations       string  `yaml:"durations" weft:"enum=recorded|roofline,doc=recorded times stand where there are any, or all work with known size goes through the roofline"`
 	RecordedOnly    bool    `yaml:"recorded_only" weft:"doc=leave out the wait of a collective for the kernels before it, which PyTorch traces do not record"`
 	Precision       string  `yaml:"precision" weft:"enum=bf16|fp16|tf32|fp32|fp8|fp4,doc=data type of work without a recorded time; bf16 when absent"`
+
+	Truncated string     `yaml:"truncated" weft:"enum=refuse|accept,doc=a file that ends inside a record is an error (refuse, also when absent), or what is complete of it runs"`
+	GroupDims []GroupDim `yaml:"group_dims" weft:"doc=parallel dimension of groups that do not say it, by their id or by their name in reports, for example {5: tp, world: dp}"`
+}
+
+// GroupDim is the parallel dimension of a group of a trace.
+type GroupDim struct {
+	Group string `yaml:",key"`
+	Dim   string `yaml:"dim" weft:"required,enum=tp|pp|dp|cp|ep|other"`
+}
+
+// Short lets a dimension be written as its name alone.
+func (g *GroupDim) Short() any { return &g.Dim }
+
+// Figure is a value for a figure of the catalogue, in place of its own.
+type Figure struct {
+	Path  string   `yaml:",key"`
+	Value Quantity `yaml:"value" weft:"required"`
+}
+
+// Short lets a figure be written as its value alone.
+func (f *Figure) Short() any { return &f.Value }
+
+// Quantity is the text of a quantity, such as 0.9 or 25GB/s, which the figure
+// that it is for reads.
+type Quantity string
+
+// UnmarshalText takes any text.
+func (q *Quantity) UnmarshalText(text []byte) error {
+	*q = Quantity(text)
+	return nil
 }
 
 // Collective is one collective, repeated.
 type Collective struct {
 	Op    string    `yaml:"op" weft:"required,enum=all_reduce|all_gather|reduce_scatter|broadcast|reduce|alltoall|alltoallv"`
-	Bytes sim.Bytes `yaml:"bytes" weft:"required,positive,doc=as nccl-tests counts"`
+	Bytes sim.Bytes `yaml:"bytes" weft:"required,positive,max=1125899906842624,doc=as nccl-tests counts"`
 	Count int       `yaml:"count" weft:"min=1,doc=runs, one after the other; 1 when absent"`
 	World int32     `yaml:"world" weft:"min=1,max=16777216,doc=number of ranks; all GPUs of the machine when absent"`
 	Group *Subset   `yaml:"group" weft:"doc=the groups that run it, all at once; all ranks when absent"`

@@ -13,7 +13,13 @@ import (
 // Lists, and mappings whose keys the user chooses, are one path each.
 func Paths(out any) []string {
 	var paths []string
-	walkPaths(out, func(p string, _ reflect.Type) { paths = append(paths, p) })
+	seen := map[string]bool{}
+	walkPaths(out, func(p string, _ reflect.Type) {
+		if !seen[p] {
+			seen[p] = true
+			paths = append(paths, p)
+		}
+	})
 	return paths
 }
 
@@ -21,20 +27,18 @@ func Paths(out any) []string {
 func OpenPaths(out any) []string {
 	var paths []string
 	walkPaths(out, func(p string, t reflect.Type) {
-		if t.Kind() == reflect.Map || keyed(t) {
+		if (t.Kind() == reflect.Map || keyed(t)) && !slices.Contains(paths, p) {
 			paths = append(paths, p)
 		}
 	})
 	return paths
 }
 
-// walkPaths calls f with each path and its type, once.
+// walkPaths calls f with each path and its type, once in each form of a union.
 func walkPaths(out any, f func(path string, t reflect.Type)) {
-	seen := map[string]bool{}
 	var walk func(t reflect.Type, path string)
 	add := func(p string, t reflect.Type) {
-		if p != "" && !seen[p] {
-			seen[p] = true
+		if p != "" {
 			f(p, t)
 		}
 	}

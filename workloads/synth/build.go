@@ -66,16 +66,20 @@ func (p *Program) Build(world int32, seed uint64) (*workloads.Program, error) {
 		b.fail("straggler.rank", "rank %d does not exist, expected 0 to %d", s.Rank, world-1)
 	}
 	w := walk{builder: b, labels: map[string]*label{}, leafOf: map[*Op]int32{}}
+	total := int64(0)
 	for i := range p.Blocks {
-		w.declare(&p.Blocks[i])
+		bl := &p.Blocks[i]
+		w.declare(bl)
+		total += w.measure(bl.Ops, bl.Repeat, "blocks."+bl.Name)
+	}
+	if total > maxOps {
+		b.fail("blocks", "the repeats make %d operations, expected at most %d", total, maxOps)
 	}
 	if err := b.errs.err(); err != nil {
 		return nil, err
 	}
 	for i := range p.Blocks {
-		if err := w.block(i, &p.Blocks[i]); err != nil {
-			return nil, Errors{err}
-		}
+		w.block(i, &p.Blocks[i])
 	}
 	if err := b.classes(seed); err != nil {
 		return nil, Errors{err}

@@ -86,11 +86,16 @@ func TestStragglerKeepsWithinBounds(t *testing.T) {
 	require.NoError(t, out.Validate())
 }
 
+// Too many operations are refused before they are made.
 func TestTooManyRepeats(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes eight million operations")
-	}
-	_, err := synth.Collective(workloads.AllReduce, 1, 2, 1<<30)
+	nested := &synth.Program{Blocks: []synth.Block{
+		{Name: "a", Repeat: 3000, Ops: []synth.Op{{Repeat: 3000, Ops: []synth.Op{compute(1)}}}},
+		{Name: "b", Repeat: 8000000, Ops: []synth.Op{compute(1)}}, {Name: "c", Repeat: 8000000, Ops: []synth.Op{compute(1)}},
+	}}
+	_, err := nested.Build(2, 1)
+	assert.EqualError(t, err, `build program: blocks.a.repeat: the repeats make more than 8388608 operations
+build program: blocks: the repeats make 16000000 operations, expected at most 8388608`)
+	_, err = synth.Collective(workloads.AllReduce, 1, 2, 1<<62)
 	var e *synth.Error
 	require.ErrorAs(t, err, &e)
 	assert.Equal(t, "blocks.bench.ops[0].repeat", e.Path)

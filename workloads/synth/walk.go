@@ -25,9 +25,33 @@ type label struct {
 }
 
 // block runs one block.
-func (w *walk) block(i int, bl *Block) *Error {
+func (w *walk) block(i int, bl *Block) {
 	w.current = i
-	return w.list(bl.Ops, max(bl.Repeat, 1), "blocks."+bl.Name)
+	w.list(bl.Ops, max(bl.Repeat, 1))
+}
+
+// measure returns how many operations a list makes that repeats. The innermost
+// repeat that makes too many is an error, and counts as none.
+func (w *walk) measure(ops []Op, times int, path string) int64 {
+	sum := int64(0)
+	for i := range ops {
+		at := fmt.Sprintf("%s.ops[%d]", path, i)
+		if ops[i].Ops != nil {
+			sum += w.measure(ops[i].Ops, ops[i].Repeat, at)
+		} else {
+			sum += w.repeated(1, ops[i].Repeat, at)
+		}
+	}
+	return w.repeated(sum, times, path)
+}
+
+func (w *walk) repeated(ops int64, times int, path string) int64 {
+	n := int64(max(times, 1))
+	if ops > 0 && n > maxOps/ops {
+		w.fail(path+".repeat", "the repeats make more than %d operations", maxOps)
+		return 0
+	}
+	return ops * n
 }
 
 // place is which ranks an operation is for.
@@ -270,33 +294,24 @@ func (w *walk) peerMap(c *comm, offset int32, wrap bool) int32 {
 }
 
 // list runs operations in order, times over.
-func (w *walk) list(ops []Op, times int, path string) *Error {
+func (w *walk) list(ops []Op, times int) {
 	for range times {
 		for i := range ops {
 			o := &ops[i]
-			at := fmt.Sprintf("%s.ops[%d]", path, i)
 			n := max(o.Repeat, 1)
 			if o.Ops != nil {
-				if err := w.list(o.Ops, n, at); err != nil {
-					return err
-				}
+				w.list(o.Ops, n)
 				continue
 			}
 			for range n {
-				if err := w.one(o, at); err != nil {
-					return err
-				}
+				w.one(o)
 			}
 		}
 	}
-	return nil
 }
 
 // one runs one operation.
-func (w *walk) one(o *Op, path string) *Error {
-	if len(w.runs) >= maxOps {
-		return &Error{Path: path + ".repeat", Msg: fmt.Sprintf("the repeats make more than %d operations", maxOps)}
-	}
+func (w *walk) one(o *Op) {
 	deps := w.prev
 	if o.After != nil {
 		deps = nil
@@ -325,5 +340,4 @@ func (w *walk) one(o *Op, path string) *Error {
 	if !o.Background && o.Send == nil {
 		w.prev = []int32{me}
 	}
-	return nil
 }
