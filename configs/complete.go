@@ -17,10 +17,8 @@ import (
 // completer tells a dump's machine what the catalogue knows of its parts.
 type completer struct {
 	parts
-	gpu *catalog.GPU
-
+	gpu  *catalog.GPU
 	said []string // what was filled in, for a report to repeat
-	root topology.Wire
 }
 
 var _ discover.Completer = (*completer)(nil)
@@ -162,7 +160,7 @@ func (c *completer) wholeBoard(q discover.NVLinkQuestion, l *catalog.Link) (nvli
 	s := nvlink.Spec{Link: c.wire(l, 1)}
 	if !b.NVLink.Planes.Known() {
 		s.Edges = slices.Clone([][3]int(take(&c.parts, b.NVLink.Edges)))
-		c.say("NVLinks are those between the GPUs of %s, %s, %s each", b.Name, l.Name, each(s.Link.Rate))
+		c.say("NVLinks are those between the GPUs of %s: %s, %s", b.Name, l.Name, each(s.Link.Rate))
 		return s, nil
 	}
 	s.Planes = slices.Clone([]int(take(&c.parts, b.NVLink.Planes)))
@@ -175,6 +173,9 @@ func (c *completer) wholeBoard(q discover.NVLinkQuestion, l *catalog.Link) (nvli
 func (c *completer) Slot(q discover.SlotQuestion) (topology.Wire, error) {
 	if q.C2C != nil {
 		return c.chip(q.C2C)
+	}
+	if q.GPU != nil && c.gpu.C2C != "" && c.gpu.PCIe == nil {
+		return c.chip(&discover.Link{}) // nvidia-smi shows it as PCIe
 	}
 	gen, width := q.PCIe.Gen, q.PCIe.Width
 	if gen == 0 && q.PCIe.Rate > 0 {
@@ -234,9 +235,7 @@ func split(r sim.Rate) (gen, width int) {
 func (c *completer) usual(q *discover.SlotQuestion) (gen, lanes int, who string, err error) {
 	switch {
 	case q.GPU != nil && c.gpu.PCIe != nil:
-		return generation(c.gpu.PCIe.Link), int(take(&c.parts, c.gpu.PCIe.Lanes)), "the slot of a " + c.gpu.Name, nil
-	case q.GPU != nil:
-		return 0, 0, "", fmt.Errorf("the catalogue's %s hangs from its CPU and has no slot, but the file shows one on PCIe; is the kind of GPU right?", c.gpu.Name)
+		return generation(c.gpu.PCIe.Link), int(take(&c.parts, c.gpu.PCIe.Lanes)), "the slot of the " + c.gpu.Name, nil
 	case q.NIC != nil && q.NIC.Speed > 0:
 		for _, name := range c.cat.NICs() {
 			n, err := c.cat.NIC(name)

@@ -9,6 +9,7 @@ import (
 	"github.com/weft-sim/weft/configs/catalog"
 	"github.com/weft-sim/weft/configs/strict"
 	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/topology"
 	"github.com/weft-sim/weft/topology/discover"
 	"github.com/weft-sim/weft/topology/discover/netfile"
 	"github.com/weft-sim/weft/topology/machine"
@@ -45,12 +46,16 @@ func (s *Scenario) dump(cat *catalog.Catalog, d *discover.Dump) (*Hardware, erro
 	if err != nil {
 		return nil, s.tree.ErrorAt("system", unwrapped(err), "")
 	}
+	if err := c.chips(&spec); err != nil {
+		return nil, err
+	}
 	roots(&spec)
 	if err := s.between(hw, c, &spec); err != nil {
 		return nil, err
 	}
 	hw.Spec = &spec
 	hw.Completed, hw.Provenance = c.said, append(hw.Provenance, c.used...)
+	hw.FileNotes = slices.Clone(spec.Notes)
 	spec.Notes = append(spec.Notes, assumed(c.used)...)
 	return hw, nil
 }
@@ -62,6 +67,28 @@ func unwrapped(err error) string {
 		return inner.Error()
 	}
 	return err.Error()
+}
+
+// chips hangs GPUs that have a chip-to-chip link from their CPU, where a dump
+// shows them on host bridges. One below a PCIe switch stays there.
+func (c *completer) chips(spec *machine.Spec) error {
+	p := spec.Host.PCIe
+	if p == nil || c.gpu.C2C == "" || c.gpu.PCIe != nil {
+		return nil
+	}
+	for i := range p.GPUs {
+		var err error
+		switch g := &p.GPUs[i]; g.Under.Kind {
+		case pcie.OnBridge:
+			g.Under = pcie.Parent{Kind: pcie.OnSocket, Index: p.Bridges[g.Under.Index].Socket}
+		case pcie.OnSwitch:
+			c.say("GPU %d is below a PCIe switch, though a %s has a link to its CPU: PCIe 5 x16", i, c.gpu.Name)
+			if g.Link, err = c.lanes(5, 16); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // roots gives each host bridge the on-die rate of as many x16 ports as it has.
@@ -117,12 +144,16 @@ func (s *Scenario) whichGPU(cat *catalog.Catalog, h *discover.Host, kinds []stri
 		msg = fmt.Sprintf("the file shows %s only, which can be %s", why, strings.Join(kinds, ", "))
 	case why != "":
 		msg = fmt.Sprintf("the file shows %s, which the catalogue does not have", why)
+		if strings.Contains(why, "AMD") {
+			kinds = withLink(cat, func(p *catalog.Ports) bool { return strings.HasPrefix(p.Link, "xgmi") })
+			msg += fmt.Sprintf(" (of AMD it has %s)", strings.Join(kinds, ", "))
+		}
 	default:
 		links := 0
 		for i := range h.GPUs {
 			links = max(links, h.GPUs[i].NVLinks())
 		}
-		if kinds = withLinks(cat, links); links > 0 && len(kinds) > 0 {
+		if kinds = withLink(cat, func(p *catalog.Ports) bool { return int(p.Count.Value()) == links }); links > 0 && len(kinds) > 0 {
 			msg += fmt.Sprintf("; with %d NVLinks each they can be %s", links, strings.Join(kinds, ", "))
 		}
 	}
@@ -133,12 +164,12 @@ func (s *Scenario) whichGPU(cat *catalog.Catalog, h *discover.Host, kinds []stri
 	return s.tree.ErrorAt("system", msg, fmt.Sprintf("write gpu: %s (or --gpu %s); `weft list gpus` has the kinds", example, example))
 }
 
-// withLinks lists the GPUs of the catalogue with so many NVLinks.
-func withLinks(cat *catalog.Catalog, links int) []string {
+// withLink lists the models of the catalogue whose NVLinks are such.
+func withLink(cat *catalog.Catalog, such func(*catalog.Ports) bool) []string {
 	var names []string
 	for _, name := range cat.GPUs() {
-		if g, err := cat.GPU(name); err == nil && g.NVLink != nil && int(g.NVLink.Count.Value()) == links {
-			names = append(names, name)
+		if g, err := cat.GPU(name); err == nil && g.NVLink != nil && such(g.NVLink) && !slices.Contains(names, model(name)) {
+			names = append(names, model(name))
 		}
 	}
 	return names
@@ -162,8 +193,7 @@ func (s *Scenario) gpuKind(cat *catalog.Catalog) (*catalog.GPU, error) {
 func models(cat *catalog.Catalog) []string {
 	var all []string
 	for _, name := range cat.GPUs() {
-		model, _, _ := strings.Cut(name, "-")
-		all = append(all, name, model)
+		all = append(all, name, model(name))
 	}
 	return all
 }
@@ -225,11 +255,29 @@ func (s *Scenario) net(cat *catalog.Catalog, n *netfile.Net) (*Hardware, error) 
 			return nil, err
 		}
 	}
-	if hw.Machine, err = n.Machine(shortest.Options{Notes: assumed(c.used)}); err != nil {
+	o := shortest.Options{Notes: assumed(c.used)}
+	if n.Route == nil {
+		o.Prefer = nvlinkClasses(n.Graph)
+	}
+	if hw.Machine, err = n.Machine(o); err != nil {
 		return nil, s.tree.ErrorAt("system", err.Error(), "")
 	}
-	hw.Completed, hw.Provenance = c.said, c.used
+	hw.Completed, hw.Provenance, hw.FileNotes = c.said, c.used, n.Notes
 	return hw, nil
+}
+
+// nvlinkClasses names the classes of links between GPUs and NVSwitches, which
+// traffic takes before any other; at most the three that can be preferred.
+func nvlinkClasses(g *topology.Graph) []string {
+	var names []string
+	for _, l := range g.Links {
+		from, to := g.Nodes[l.From].Kind, g.Nodes[l.To].Kind
+		if name := g.Classes[l.Class].Name; from == topology.GPU && (to == topology.GPU || to == topology.NVSwitch) &&
+			!slices.Contains(names, name) && len(names) < 3 {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // attach hangs GPUs from the NICs of a network.
@@ -245,6 +293,7 @@ func (s *Scenario) attach(c *completer, n *netfile.Net) error {
 	if err != nil {
 		return s.tree.ErrorAt("gpu", err.Error(), "")
 	}
+	a.PCIe.Width = 1 // a slot is one link here
 	if p := c.gpu.NVLink; p != nil && !p.Bridge && s.GPUs > 1 {
 		l, err := c.cat.Link(p.Link)
 		if err != nil {

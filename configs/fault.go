@@ -59,7 +59,7 @@ func (s *Scenario) damage(hw *Hardware) error {
 			}
 			return s.tree.ErrorAt(at("faults", i), fmt.Sprintf("the machine cannot have this fault: %v", err), "")
 		}
-		hw.Machine = m
+		hw.Machine, hw.Faulty = m, true
 	}
 	return nil
 }

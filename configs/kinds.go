@@ -37,8 +37,10 @@ func alike(parts, have []string) int {
 	for _, p := range parts {
 		switch f := form(p); {
 		case f != "":
-			switch same := slices.ContainsFunc(have, func(h string) bool { return form(h) == f }); {
-			case same:
+			switch {
+			case slices.Contains(have, p):
+				score += 5
+			case slices.ContainsFunc(have, func(h string) bool { return form(h) == f }):
 				score += 4
 			case f == "sxm" && hasForm:
 				score -= 8
@@ -59,6 +61,12 @@ func alike(parts, have []string) int {
 		}
 	}
 	return score
+}
+
+// model returns what of a GPU's name tells its model.
+func model(name string) string {
+	parts := slices.DeleteFunc(strings.Split(name, "-"), func(p string) bool { return form(p) != "" || isMemory(p) })
+	return strings.Join(parts, "-")
 }
 
 // form returns which of the shapes of a model a part of its name tells.
@@ -123,6 +131,8 @@ func kindOf(cat *catalog.Catalog, h *discover.Host, g *discover.GPU) (kinds []st
 			return k.c2c, why + " on a chip-to-chip link"
 		case !switched && len(peers) == 1 && len(h.GPUs) > 2 && k.bridged != nil:
 			return k.bridged, why + " that NVLink joins to one other"
+		case !h.Partial && k.bridged != nil && !slices.ContainsFunc(h.GPUs, func(g discover.GPU) bool { return g.NVLinks() > 0 }):
+			return k.bridged, why + " without NVLink"
 		}
 		return k.plain, why
 	}

@@ -1,0 +1,250 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/weft-sim/weft/cmd/weft/internal/term"
+	"github.com/weft-sim/weft/configs/catalog"
+	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/topology"
+	"github.com/weft-sim/weft/topology/pcie"
+)
+
+// sentences say what the machine is, each on a line of its own.
+func (t *Topo) sentences(tm *term.Terminal) []string {
+	m, hw := t.Machine, t.Hardware
+	first := fmt.Sprintf("%s is %s with %s", tm.Bold(m.Name), Plural(int(m.Hosts), "node"), Plural(len(m.Ranks), "GPU"))
+	if hw.GPU != nil {
+		first += " (" + hw.GPU.Title + ")"
+	}
+	out := []string{first + ". " + t.made()}
+	if hw.Format != "" {
+		out[0] += " It is read from a file: " + hw.Format + "."
+	}
+	if rate, links := m.GPUEgress(0); links > 0 {
+		out = append(out, fmt.Sprintf("Each GPU has %s and can send %s over them, and receive as much.", Plural(links, "NVLink"), Rate(rate)))
+		if len(t.Survey.Short) > 0 || len(t.Survey.WithoutNVLink) > 0 {
+			out[len(out)-1] = strings.Replace(out[len(out)-1], "Each GPU", "The first GPU", 1)
+		}
+	} else {
+		out = append(out, "The GPUs have no NVLink.")
+	}
+	if s := t.domains(); s != "" {
+		out = append(out, s)
+	}
+	if s := t.memory(); s != "" {
+		out = append(out, s)
+	}
+	if len(m.Ranks) > 1 {
+		out = append(out, fmt.Sprintf("Over all wires together, one half of the GPUs can send at most %s to the other half.", Rate(m.Bisection())))
+	}
+	out = append(out, t.reach()...)
+	if s := t.power(); s != "" {
+		out = append(out, s)
+	}
+	return out
+}
+
+// made counts the nodes of the graph other than GPUs.
+func (t *Topo) made() string {
+	var parts []string
+	for kind, n := range t.Machine.Graph.Count() {
+		if n > 0 && topology.NodeKind(kind) != topology.GPU && topology.NodeKind(kind) != topology.HostMemory {
+			parts = append(parts, Plural(n, topology.NodeKind(kind).String()))
+		}
+	}
+	switch len(parts) {
+	case 0:
+		return "There is nothing but wires between them."
+	case 1:
+		return "It also has " + parts[0] + "."
+	}
+	return "It also has " + strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1] + "."
+}
+
+// domains says what NVLink joins.
+func (t *Topo) domains() string {
+	d := t.Survey.Domains
+	switch {
+	case len(d) == 0:
+		return ""
+	case len(d) == 1 && len(d[0]) == len(t.Machine.Ranks):
+		return "NVLink joins all of them in one domain."
+	case len(d) == 1:
+		return fmt.Sprintf("NVLink joins %d of the GPUs in one domain.", len(d[0]))
+	case len(d[0]) == len(d[len(d)-1]):
+		return fmt.Sprintf("NVLink joins them in %d domains of %s.", len(d), Plural(len(d[0]), "GPU"))
+	}
+	return fmt.Sprintf("NVLink joins them in %d domains, of which the largest has %s.", len(d), Plural(len(d[0]), "GPU"))
+}
+
+// pooled returns the memory of so many of the GPUs together, 0 if it is not
+// known.
+func (t *Topo) pooled(gpus int) sim.Bytes {
+	if t.Hardware.GPU == nil {
+		return 0
+	}
+	return t.Hardware.GPU.Memory.Value() * sim.Bytes(gpus)
+}
+
+// capacity prints an amount of memory as data sheets do, in decimal units.
+func capacity(b sim.Bytes) string {
+	if b >= 1e13 {
+		return Figure(float64(b)/1e12) + " TB"
+	}
+	return Count(int64(b/1e9)) + " GB"
+}
+
+func (t *Topo) memory() string {
+	all := t.pooled(len(t.Machine.Ranks))
+	if all == 0 {
+		return ""
+	}
+	s := fmt.Sprintf("The GPUs hold %s of memory together", capacity(all))
+	if largest := t.Survey.LargestDomain(); largest > 0 && largest < len(t.Machine.Ranks) {
+		s += fmt.Sprintf(", those of the largest NVLink domain %s", capacity(t.pooled(largest)))
+	}
+	return s + "."
+}
+
+// reach says how far devices reach each other without host memory.
+func (t *Topo) reach() []string {
+	s := t.Hardware.Spec
+	if s == nil || s.Host.PCIe == nil {
+		return nil
+	}
+	p := s.Host.PCIe
+	out := []string{"Over PCIe, GPUs reach each other " + within(p.P2P) + "; beyond, bytes pass through host memory."}
+	switch {
+	case len(p.NICs) > 0 && p.GDR == p.P2P:
+		out[0] = "Over PCIe, GPUs and NICs reach GPUs " + within(p.P2P) + "; beyond, bytes pass through host memory."
+	case len(p.NICs) > 0:
+		out = append(out, "NICs reach GPUs (GPUDirect RDMA) "+within(p.GDR)+".")
+	}
+	if p.ACS {
+		out = append(out, "Access control (ACS) sends traffic between neighbours below a switch up to the host bridge first.")
+	}
+	return out
+}
+
+func within(r pcie.Reach) string {
+	switch r {
+	case pcie.WithinSocket:
+		return "on their socket (up to NODE)"
+	case pcie.WithinBridge:
+		return "below their host bridge (up to PHB)"
+	case pcie.WithinSwitches:
+		return "through switches alone (up to PXB)"
+	case pcie.WithinSwitch:
+		return "through one switch (PIX)"
+	case pcie.Nowhere:
+		return "not at all"
+	}
+	return "everywhere on a node"
+}
+
+// watts prints power with its unit.
+func watts(w catalog.Watts) string {
+	if w >= 1000 {
+		return Figure(float64(w)/1000) + " kW"
+	}
+	return Figure(float64(w)) + " W"
+}
+
+// draw returns what the GPUs of a node draw at most, 0 if that is not known.
+func (t *Topo) draw() catalog.Watts {
+	hw := t.Hardware
+	if hw.GPU == nil || t.Machine.Hosts < 1 {
+		return 0
+	}
+	per := len(t.Machine.Ranks) / int(t.Machine.Hosts)
+	if hw.Spec != nil {
+		per = hw.Spec.Host.GPUs
+	}
+	return hw.GPU.TDP.Value() * catalog.Watts(per)
+}
+
+// nodePower returns the figures of a node, nil if there are none.
+func (t *Topo) nodePower() *catalog.Power {
+	if s := t.Hardware.System; s != nil {
+		return s.Power
+	}
+	return nil
+}
+
+func (t *Topo) power() string {
+	gpus, p := t.draw(), t.nodePower()
+	hosts := catalog.Watts(t.Machine.Hosts)
+	if p == nil || !p.Max.Known() && !p.Typical.Known() {
+		if gpus == 0 {
+			return ""
+		}
+		s := fmt.Sprintf("The GPUs of a node draw at most %s; the rest of the node is not known.", watts(gpus))
+		if p != nil && p.Supplies.Known() {
+			s = fmt.Sprintf("The GPUs of a node draw at most %s, the rest of the node is not known; its supplies sustain %s (%s).", watts(gpus), watts(p.Supplies.Value().Sustained()), p.Supplies)
+		}
+		return s
+	}
+	var parts []string
+	say := func(f catalog.Figure[catalog.Watts], what string) {
+		if !f.Known() {
+			return
+		}
+		s := watts(f.Value()) + " " + what
+		if hosts > 1 {
+			s += fmt.Sprintf(" (all nodes %s)", watts(f.Value()*hosts))
+		}
+		if f.Status == catalog.Assumed {
+			s += ", assumed"
+		}
+		parts = append(parts, s)
+	}
+	say(p.Max, "at most")
+	say(p.Typical, "under load")
+	s := "A node draws " + strings.Join(parts, " and ")
+	if gpus > 0 {
+		s += fmt.Sprintf(", its GPUs %s of it", watts(gpus))
+	}
+	if p.Supplies.Known() {
+		s += fmt.Sprintf("; its supplies sustain %s (%s)", watts(p.Supplies.Value().Sustained()), p.Supplies)
+	}
+	return s + "."
+}
+
+// cautions are what an architect must know, the gravest first.
+func (t *Topo) cautions() []string {
+	hw := t.Hardware
+	out := t.Machine.Cautions(t.Survey, hw.GPU != nil && hw.GPU.NVLink != nil)
+	if p := t.nodePower(); p != nil && p.Supplies.Known() {
+		have := p.Supplies.Value().Sustained()
+		switch gpus := t.draw(); {
+		case gpus > have:
+			out = append(out, fmt.Sprintf("the GPUs of a node alone draw up to %s, its power supplies sustain %s (%s)", watts(gpus), watts(have), p.Supplies))
+		case p.Max.Value() > have:
+			out = append(out, fmt.Sprintf("a node draws up to %s, its power supplies sustain %s (%s)", watts(p.Max.Value()), watts(have), p.Supplies))
+		}
+	}
+	return out
+}
+
+// notes are the machine's own sentences that are said nowhere else on a page.
+func (t *Topo) notes() []string {
+	return slices.DeleteFunc(slices.Clone(t.Machine.Notes), func(n string) bool { return slices.Contains(t.Hardware.FileNotes, n) })
+}
+
+// figures counts what the catalogue gave.
+func (t *Topo) figures() string {
+	n := len(t.Hardware.Provenance)
+	if n == 0 {
+		return ""
+	}
+	assumed := 0
+	for _, p := range t.Hardware.Provenance {
+		if p.Status == catalog.Assumed {
+			assumed++
+		}
+	}
+	return fmt.Sprintf("%s from the catalogue, %d of them assumed; --format json says which.", Plural(n, "figure"), assumed)
+}
