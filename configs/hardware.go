@@ -42,12 +42,6 @@ type Hardware struct {
 	// FileNotes are what a dump leaves open, what was mended in it and what
 	// looks broken in the machine itself. They are among the machine's notes.
 	FileNotes []string
-	// Faulty says that the machine has faults of the scenario.
-	Faulty bool
-
-	// FileNotes are what a dump leaves open, what was mended in it and what
-	// looks broken in the machine itself. They are among the machine's notes.
-	FileNotes []string
 	// Completed says what the catalogue filled in where a file is silent.
 	Completed []string
 	// Provenance is every figure of the catalogue that was used.
