@@ -118,10 +118,32 @@ func (k *kind) split(s string) (number, unit, *UnitError) {
 		}
 	}
 	problem := "has the unknown unit " + strconv.Quote(strings.TrimSpace(rest))
+	if k == &amounts && isBits(strings.TrimSpace(rest)) {
+		return refuse("is in bits", inBytes(n, strings.TrimSpace(rest)), "")
+	}
 	if near := k.nearest(rest); near != "" {
 		return refuse(problem, n.text+near, didYouMean)
 	}
 	return refuse(problem, "", forExample)
+}
+
+// isBits reports whether a unit of an amount means bits: b, Mb, Gbit, bits. A
+// small letter before the b is a slip of another kind: mb and kb.
+func isBits(unit string) bool {
+	prefix, ok := strings.CutSuffix(unit, "b")
+	if !ok {
+		prefix, ok = strings.CutSuffix(strings.TrimSuffix(unit, "s"), "bit")
+	}
+	return ok && (prefix == "" || len(prefix) == 1 && strings.Contains("KMGT", prefix))
+}
+
+// inBytes writes an amount of bits in bytes, "" where they are no whole number.
+func inBytes(n number, unit string) string {
+	v, err := rates.float(n.text + strings.TrimSuffix(unit, "s") + "/s")
+	if err != nil || v != math.Trunc(v) || v >= 1<<53 {
+		return ""
+	}
+	return Bytes(v).String()
 }
 
 // nearest returns the unit that was probably meant, or "".
