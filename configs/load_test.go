@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -251,6 +252,23 @@ func TestGroupDims(t *testing.T) {
 		dims[c.Dim] = true
 	}
 	assert.True(t, dims[workloads.DP], "%+v", j.Program.Comms)
+}
+
+// A pipe, as a shell makes it of <(command), is read once.
+func TestLoadOfAPipe(t *testing.T) {
+	if _, err := os.Stat("/dev/fd"); err != nil {
+		t.Skip("no /dev/fd here")
+	}
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	_, err = w.WriteString("name: a\nsystem: dgx-h100\nworkload: {kind: trace, path: scenarios/traces/pipeline}\n")
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	s, err := Load(fmt.Sprintf("/dev/fd/%d", r.Fd()), nil, nil)
+	require.NoError(t, err)
+	_, err = s.Build(nil)
+	require.NoError(t, err, "its paths start at the working directory")
 }
 
 // What has no end is read no further than a scenario can be long.

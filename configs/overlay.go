@@ -35,7 +35,8 @@ type Flag struct {
 
 // Load reads a scenario. Name is a file, "-" for standard input, or the name of
 // an embedded scenario ("" is [Default]); a file of that name wins. A file that
-// is a pipe is read once.
+// is a pipe is read once, and relative paths in it start at the working
+// directory, as in standard input.
 //
 // Everything wrong is returned at once as [strict.Errors]; a file that cannot
 // be read as its own error.
@@ -50,9 +51,9 @@ func (o Overlay) Load(name string) (*Scenario, error) {
 		}
 		return parse("<stdin>", text, home{osFS{}, "."}, o)
 	}
-	text, err := readScenario(name)
+	text, dir, err := readScenario(name)
 	if err == nil {
-		return parse(name, text, home{osFS{}, filepath.Dir(name)}, o)
+		return parse(name, text, home{osFS{}, dir}, o)
 	}
 	if !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(name, `/\.`) {
 		return nil, fmt.Errorf("load scenario: %w", err)
@@ -71,14 +72,24 @@ func (o Overlay) Load(name string) (*Scenario, error) {
 	return nil, fmt.Errorf("%s (embedded: %s): %w", msg, strings.Join(names, ", "), fs.ErrNotExist)
 }
 
-// readScenario reads a file as far as a scenario can be long.
-func readScenario(name string) ([]byte, error) {
+// readScenario reads a file as far as a scenario can be long, and says where
+// relative paths in it start.
+func readScenario(name string) (text []byte, dir string, err error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, strict.MaxBytes+1))
+	info, err := f.Stat()
+	if err != nil {
+		return nil, "", err
+	}
+	dir = "."
+	if info.Mode().IsRegular() {
+		dir = filepath.Dir(name)
+	}
+	text, err = io.ReadAll(io.LimitReader(f, strict.MaxBytes+1))
+	return text, dir, err
 }
 
 // Parse is [Overlay.Load] for a text that is at hand. Relative paths in it
