@@ -44,7 +44,7 @@ func Parse(name string, text []byte, dir string, overrides, environ []string) (*
 // OfSystem returns a scenario that asks about a machine and runs nothing of
 // interest on it. System is what a scenario writes under that key; content, if
 // not nil, is the file's. The system stands over the environment.
-func OfSystem(system string, content []byte, overrides, environ []string) (*Scenario, error) {
+func (o Overlay) OfSystem(system string, content []byte) (*Scenario, error) {
 	src := strict.NewSource(system, nil)
 	src.Loose = true
 	at := strict.Pos{Source: src, Line: 1, Column: 1}
@@ -55,7 +55,7 @@ func OfSystem(system string, content []byte, overrides, environ []string) (*Scen
 	if err != nil {
 		return nil, err
 	}
-	return s, s.lay(file, nil, Overlay{Environ: environ, Set: overrides}, node)
+	return s, s.lay(file, nil, o, node)
 }
 
 // parse reads a text and lays the layers over it.

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -167,17 +165,16 @@ func runBench(ctx context.Context, cmd *cobra.Command, o *overrides, op workload
 	if err := o.empty(); err != nil {
 		return nil, err
 	}
-	settings, flags := o.settings()
+	over := o.overlay()
 	if c, err := catalog.Load(); err != nil {
 		return nil, err
 	} else if s, err := c.System(string(o.system)); err == nil && s.AnySize && sw.gpus > 0 {
-		settings = append(settings, fmt.Sprintf("gpus=%d", sw.gpus))
-		flags["--set "+settings[len(settings)-1]] = fmt.Sprintf("--ngpus %d", sw.gpus)
+		over.Flags = append(over.Flags, configs.Flag{Name: "--ngpus", Path: "gpus", Value: sw.gpus.String()})
 	}
-	q := &question{spoken: spoken{flags: flags}}
+	q := &question{made: true}
 	var err error
-	if q.Scenario, err = configs.Parse(benchSource, []byte(text), ".", settings, environ()); err != nil {
-		return nil, q.spoken.err(err)
+	if q.Scenario, err = over.Parse(benchSource, []byte(text), "."); err != nil {
+		return nil, q.mend(err)
 	}
 	if err := foreign(cmd, q.Resolved()); err != nil {
 		return nil, err
@@ -226,8 +223,8 @@ func runBench(ctx context.Context, cmd *cobra.Command, o *overrides, op workload
 	return b, nil
 }
 
-// benchSource names the scenario of a bench in errors.
-const benchSource = "bench"
+// benchSource names the scenario of a bench, which nobody wrote.
+const benchSource = "weft bench"
 
 // benchKeys are the keys of a scenario that mean something to a bench.
 var benchKeys = []string{"system", "gpu", "gpus", "faults", "nodes", "network", "collectives", "collapse", "figures"}
@@ -325,24 +322,5 @@ func (s *size) Set(text string) error {
 	}
 	b, err := sim.ParseBytes(text)
 	*s = size(b)
-	return bitsAsBytes(text, err)
-}
-
-// bits are amounts in bits, which a size is not.
-var bits = regexp.MustCompile(`^\s*([0-9.]+)\s*([KMGT]?)b(?:its?)?\s*$`)
-
-// bitsAsBytes mends the hint of an error about a size in bits: a B in place of
-// the b would be eight times as much.
-func bitsAsBytes(text string, err error) error {
-	m := bits.FindStringSubmatch(text)
-	var wrong *sim.UnitError
-	if m == nil || !errors.As(err, &wrong) {
-		return err
-	}
-	n, bad := strconv.ParseFloat(m[1], 64)
-	if bad != nil {
-		return err
-	}
-	return fmt.Errorf("%q is in bits, expected bytes: write \"%s%sB\" for as many bits, or \"%s%sB\" if bytes were meant",
-		text, strconv.FormatFloat(n/8, 'f', -1, 64), m[2], m[1], m[2])
+	return err
 }

@@ -37,7 +37,7 @@ reported all at once, with line and column.`,
 		if err != nil {
 			return err
 		}
-		c := &report.Check{Name: q.Name, System: q.system(), Settings: q.spoken.settings(q.Resolved()), Job: job, Version: version}
+		c := &report.Check{Name: q.Name, System: q.system(), Settings: q.Resolved(), Job: job, Version: version}
 		if work(job) <= mostWork {
 			if _, err := replay.Run(cmd.Context(), job.Program, job.Machine, job.Options); err != nil {
 				return err

@@ -7,14 +7,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/weft-sim/weft/cmd/weft/internal/exitcode"
 	"github.com/weft-sim/weft/configs"
+	"github.com/weft-sim/weft/configs/strict"
 	"github.com/weft-sim/weft/workloads"
-	"github.com/weft-sim/weft/workloads/trace/chakra"
 )
 
 // standardSystem is the machine of verbs that are told none.
@@ -44,24 +45,21 @@ func (o *overrides) flags(cmd *cobra.Command) {
 	o.damage(f)
 }
 
-// settings returns the overrides as the loader takes them, --set first, and
-// what each flag among them was.
-func (o *overrides) settings() (all []string, flags map[string]string) {
-	all = append([]string{}, o.set...)
-	flags = map[string]string{}
-	add := func(path, flag, value string) {
+// overlay returns what lies over a scenario: the environment, --set and flags.
+func (o *overrides) overlay() configs.Overlay {
+	over := configs.Overlay{Environ: environ(), Set: o.set}
+	add := func(flag, path, value string) {
 		if value != "" {
-			all = append(all, path+"="+value)
-			flags["--set "+path+"="+value] = flag + " " + value
+			over.Flags = append(over.Flags, configs.Flag{Name: flag, Path: path, Value: value})
 		}
 	}
-	add("system", "--system", string(o.system))
-	add("gpu", "--gpu", string(o.gpu))
-	add("nodes", "--nodes", o.nodes.String())
-	add("network.model", "--network", o.network.value)
-	add("collectives.grain", "--grain", o.grain.value)
-	add("collapse", "--collapse", o.collapse.value)
-	return all, flags
+	add("--system", "system", string(o.system))
+	add("--gpu", "gpu", string(o.gpu))
+	add("--nodes", "nodes", o.nodes.String())
+	add("--network", "network.model", o.network.value)
+	add("--grain", "collectives.grain", o.grain.value)
+	add("--collapse", "collapse", o.collapse.value)
+	return over
 }
 
 // empty is the error of overrides without a value, which say nothing.
@@ -78,9 +76,10 @@ func (o *overrides) empty() error {
 // question is a scenario that is loaded, and how to ask for its figures.
 type question struct {
 	*configs.Scenario
-	spoken spoken
-	check  string // the command that shows where each figure comes from
-	trace  string // the command that shows what the import of a trace did
+	check string // the command that shows where each figure comes from
+	trace string // the command that shows what the import of a trace did
+	// made says that the scenario is of a trace or a machine, and nobody wrote it.
+	made bool
 }
 
 // load reads a scenario, or makes one of a trace.
@@ -88,20 +87,21 @@ func (o *overrides) load(name string) (*question, error) {
 	if err := o.empty(); err != nil {
 		return nil, err
 	}
-	if trace, err := isTrace(name); err != nil {
+	trace, err := isTrace(name)
+	if err != nil {
 		return nil, err
-	} else if trace {
-		return o.ofTrace(name)
 	}
-	settings, flags := o.settings()
-	q := &question{spoken: spoken{flags: flags}}
-	var err error
-	q.Scenario, err = configs.Load(name, settings, environ())
+	q := &question{made: trace}
+	if trace {
+		q.Scenario, err = o.overlay().OfTrace(name, standardSystem)
+	} else {
+		q.Scenario, err = o.overlay().Load(name)
+	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		err = exitcode.With(exitcode.Config, err)
 	}
 	if err != nil {
-		return nil, q.spoken.err(err)
+		return nil, q.mend(err)
 	}
 	if name != "-" { // standard input has been read
 		q.check = strings.TrimSpace("weft check " + name)
@@ -112,16 +112,32 @@ func (o *overrides) load(name string) (*question, error) {
 	return q, o.addFaults(q)
 }
 
-// environ is the environment as settings of a scenario: without a variable that
-// is none of them, and without those that are empty, which count as not set.
+// environ is the environment without variables that are empty, which count as
+// not set.
 func environ() []string {
-	var out []string
-	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(kv, "WEFT_DEBUG=") && !strings.HasSuffix(kv, "=") {
-			out = append(out, kv)
+	return slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasSuffix(kv, "=") })
+}
+
+// mend puts hints that speak of a file into words of the command line.
+func (q *question) mend(err error) error {
+	var all strict.Errors
+	var one *strict.Error
+	if !errors.As(err, &all) && errors.As(err, &one) {
+		all = strict.Errors{one}
+	}
+	for _, e := range all {
+		source := e.Pos.Source
+		if source != nil && strings.HasPrefix(source.Name, "--set ") && e.Msg == "read a mapping, expected a list" {
+			e.Hint = "a list is replaced as a whole: its entries cannot be set one by one"
+		}
+		if source != nil && source.Name == benchSource {
+			e.Pos.Source = &strict.Source{Name: benchSource, Loose: true} // it has lines that nobody wrote
+		}
+		if q.made {
+			e.Hint = strings.Replace(e.Hint, "write nodes: ", "write --nodes ", 1)
 		}
 	}
-	return out
+	return err
 }
 
 // isTrace reports whether a name is a recorded trace and not a scenario: a
@@ -140,8 +156,8 @@ func isTrace(name string) (bool, error) {
 	case ".et", ".eg", ".json", ".gz":
 		return true, nil
 	}
-	if err != nil {
-		return false, nil // an embedded scenario, or the loader says what is wrong
+	if err != nil || !info.Mode().IsRegular() {
+		return false, nil // an embedded scenario, a pipe, which is read once, or the loader says what is wrong
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -159,71 +175,6 @@ func isFile(name string) bool {
 	return err == nil || strings.ContainsAny(name, `/\.`)
 }
 
-// ofTrace makes the scenario of a trace: the system with as many nodes as the
-// trace has ranks for, unless the user says how many.
-func (o *overrides) ofTrace(name string) (*question, error) {
-	path, err := filepath.Abs(name)
-	if err != nil {
-		return nil, fmt.Errorf("read trace %s: %w", name, err)
-	}
-	text := fmt.Sprintf("name: %q\nsystem: %s\nworkload: {kind: trace, path: %q}\n",
-		filepath.Base(path), standardSystem, filepath.ToSlash(name))
-	settings, flags := o.settings()
-	q := &question{
-		spoken: spoken{trace: name, flags: flags},
-		check:  "weft check " + name, trace: "weft trace " + name,
-	}
-	parse := func(text string) error {
-		q.Scenario, err = configs.Parse(madeFor+name, []byte(text), ".", settings, environ())
-		return q.spoken.err(err)
-	}
-	if err := parse(text); err != nil {
-		return nil, err
-	}
-	if q.Origin("nodes") != "default" {
-		return q, o.addFaults(q)
-	}
-	nodes, err := nodesFor(q.Scenario)
-	if err != nil {
-		return q, err
-	}
-	if nodes > 1 {
-		if err := parse(text + fmt.Sprintf("nodes: %d\n", nodes)); err != nil {
-			return nil, err
-		}
-	}
-	return q, o.addFaults(q)
-}
-
-// nodesFor returns how many nodes of a scenario's system its trace needs. A
-// trace that does not say its ranks needs one: building then says what is wrong
-// with it.
-func nodesFor(s *configs.Scenario) (int, error) {
-	world := s.Workload.Trace.World
-	if world == 0 {
-		_, rep, err := chakra.Load(disk{}, s.Workload.Trace.Path, chakra.Options{Dims: s.Workload.Trace.Dims})
-		if err != nil {
-			return 1, nil
-		}
-		world = rep.World
-	}
-	per := s.System.GPUs
-	if s.GPUs > 0 {
-		per = s.GPUs
-	}
-	if per == 0 {
-		hw, err := s.Hardware(nil)
-		if err != nil {
-			return 1, nil
-		}
-		per = len(hw.Machine.Ranks) / int(hw.Machine.Hosts)
-		if hw.Net != nil {
-			return 1, nil // it has its own nodes
-		}
-	}
-	return (int(world) + per - 1) / max(per, 1), nil
-}
-
 // system is how reports call the machine.
 func (q *question) system() string {
 	if q.System.Name != "" {
@@ -239,7 +190,7 @@ func (q *question) build() (*configs.Job, error) {
 		if q.Workload.Trace != nil {
 			err = badTrace(err)
 		}
-		return nil, q.spoken.err(err)
+		return nil, q.mend(err)
 	}
 	return job, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -82,7 +83,7 @@ const stdin = "<stdin>"
 // of finds what a name means and returns what writes the answer.
 func (p *topoPage) of(name string, o *overrides) (func(io.Writer) error, error) {
 	if name == "" {
-		name = standardSystem
+		name = cmp.Or(os.Getenv("WEFT_SYSTEM"), standardSystem)
 	}
 	c, err := catalog.Load()
 	if err != nil {
@@ -110,10 +111,9 @@ func (p *topoPage) of(name string, o *overrides) (func(io.Writer) error, error) 
 		return p.machine(name, content, o)
 	}
 	if name == stdin {
-		settings, flags := o.settings()
-		q := &question{spoken: spoken{flags: flags}}
-		if q.Scenario, err = configs.Parse(stdin, content, ".", settings, environ()); err != nil {
-			return nil, q.spoken.err(err)
+		q := &question{}
+		if q.Scenario, err = o.overlay().Parse(stdin, content, "."); err != nil {
+			return nil, q.mend(err)
 		}
 		return p.hardware(q, o)
 	}
@@ -152,16 +152,14 @@ func (p *topoPage) missing(name string, err error) error {
 
 // machine describes a system of the catalogue, or a file.
 func (p *topoPage) machine(name string, content []byte, o *overrides) (func(io.Writer) error, error) {
-	settings, flags := o.settings()
-	q := &question{spoken: spoken{flags: flags}}
+	q := &question{made: true}
 	if err := o.empty(); err != nil {
 		return nil, err
 	}
-	s, err := configs.OfSystem(name, content, settings, environ())
-	if err != nil {
-		return nil, q.spoken.err(err)
+	var err error
+	if q.Scenario, err = o.overlay().OfSystem(name, content); err != nil {
+		return nil, q.mend(err)
 	}
-	q.Scenario = s
 	return p.hardware(q, o)
 }
 
@@ -183,7 +181,7 @@ func (p *topoPage) hardware(q *question, o *overrides) (func(io.Writer) error, e
 	}
 	hw, err := q.Hardware(nil)
 	if err != nil {
-		return nil, q.spoken.err(err)
+		return nil, q.mend(err)
 	}
 	switch p.form {
 	case "matrix":
