@@ -227,6 +227,14 @@ func (s *records) next() (rec []byte, at int64, claimed uint64, err error) {
 
 var errVarint = errors.New("a length of more than 64 bits")
 
+// complete says how much of a file that is cut off is whole.
+func complete(nodes int) string {
+	if nodes == 1 {
+		return "the node before it is complete"
+	}
+	return fmt.Sprintf("the %d nodes before it are complete", nodes)
+}
+
 // cut turns an error of [records.next] into the trace's truncation, when
 // nodes were complete, or into an error.
 func (t *Trace) cut(s *records, rec []byte, at int64, claimed uint64, err error) error {
@@ -241,7 +249,7 @@ func (t *Trace) cut(s *records, rec []byte, at int64, claimed uint64, err error)
 			e.Hint = "no node is complete: this is no Chakra trace, or one that was cut off at its beginning"
 			return e
 		}
-		e.Hint = fmt.Sprintf("the %d nodes before it are complete", len(t.Nodes))
+		e.Hint = complete(len(t.Nodes))
 		t.Truncated = e
 		return nil
 	case errors.Is(err, errTooLarge):

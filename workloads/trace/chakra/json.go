@@ -134,7 +134,7 @@ func (d *decoder) jsonError(dec *json.Decoder, err error) error {
 		errors.As(err, &syntax) && strings.Contains(syntax.Error(), "unexpected end"):
 		e.Read = "the end of the file inside the JSON"
 		if d.count > 0 {
-			e.Hint = fmt.Sprintf("the %d nodes before it are complete", d.count)
+			e.Hint = complete(d.count)
 			t.Truncated = e
 			return nil
 		}
