@@ -85,7 +85,7 @@ func first(args []string) string {
 // answer puts together what a report of a run needs.
 func (q *question) answer(job *configs.Job, res *replay.Result) *report.Run {
 	answer := &report.Run{
-		Name: job.Program.Name, System: q.system(), Nodes: int(job.Machine.Hosts), GPUs: len(job.Machine.Ranks),
+		Name: q.Name, System: q.system(), Nodes: int(job.Machine.Hosts), GPUs: len(job.Machine.Ranks),
 		Ranks: int(job.Program.World), Import: job.Trace, Trace: q.trace,
 		Network: job.Options.Model.String(), Check: q.check,
 		Result: res, Provenance: job.Provenance, Warnings: job.Warnings, Version: version,

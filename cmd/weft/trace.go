@@ -93,7 +93,7 @@ func scenarioTrace(cmd *cobra.Command, name string) (*report.Trace, error) {
 		return nil, err
 	}
 	return &report.Trace{
-		Name: job.Program.Name, Files: job.Trace.Files, Skipped: job.Trace.Skipped,
+		Name: q.Name, Files: job.Trace.Files, Skipped: job.Trace.Skipped,
 		Program: job.Program, Import: job.Trace, Version: version,
 	}, nil
 }

@@ -55,8 +55,8 @@ const (
 func (r *Run) Text(w io.Writer, t *term.Terminal) error {
 	var b strings.Builder
 	res := r.Result
-	fmt.Fprintf(&b, "%s: %s on %s (%s, %s), %s network\n\n", r.Name, Plural(r.Ranks, "rank"), r.System,
-		Plural(r.GPUs, "GPU"), Plural(r.Nodes, "node"), r.Network)
+	paragraph(&b, t.Width, "", fmt.Sprintf("%s: %s on %s (%s, %s), %s network\n\n", r.Name, Plural(r.Ranks, "rank"), r.System,
+		Plural(r.GPUs, "GPU"), Plural(r.Nodes, "node"), r.Network))
 	fmt.Fprintf(&b, "%s  %s\n", t.Bold("Step time"), t.Bold(Duration(res.StepTime)))
 
 	section(&b, t, "Where the step goes, along its critical path")

@@ -78,11 +78,11 @@ func sent(s chakra.Summary, kind chakra.NodeType) (count int, bytes int64) {
 // Text writes the page for people.
 func (t *Trace) Text(w io.Writer, tm *term.Terminal) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: Chakra trace, %s", tm.Bold(t.Name), Plural(len(t.Files), "file"))
+	of := ""
 	if t.Import != nil {
-		fmt.Fprintf(&b, ", %s (from %s)", Plural(int(t.Import.World), "rank"), t.Import.WorldFrom)
+		of = fmt.Sprintf(", %s (from %s)", Plural(int(t.Import.World), "rank"), t.Import.WorldFrom)
 	}
-	b.WriteString("\n")
+	paragraph(&b, tm.Width, "", fmt.Sprintf("%s: Chakra trace, %s%s\n", tm.Bold(t.Name), Plural(len(t.Files), "file"), of))
 	t.files(&b, tm)
 	if t.Program != nil {
 		t.program(&b, tm)
