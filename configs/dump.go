@@ -118,6 +118,9 @@ func (s *Scenario) kind(c *completer, d *discover.Dump) (*catalog.GPU, error) {
 	kinds, why := kindOf(c.cat, h, &h.GPUs[0])
 	if s.GPU != "" {
 		g, err := s.gpuKind(c.cat)
+		if err == nil && g.Name != s.GPU {
+			c.say("%q is the GPU %s", s.GPU, g.Name)
+		}
 		if err == nil && len(kinds) > 0 && !slices.Contains(kinds, g.Name) {
 			c.say("the GPUs are taken as %s as you say, though the file shows %s (%s)", g.Name, why, strings.Join(kinds, " or "))
 		}
@@ -249,6 +252,9 @@ func (s *Scenario) net(cat *catalog.Catalog, n *netfile.Net) (*Hardware, error) 
 			return nil, err
 		}
 		hw.GPU = c.gpu
+		if c.gpu.Name != s.GPU {
+			c.say("%q is the GPU %s", s.GPU, c.gpu.Name)
+		}
 	}
 	if len(n.GPUs) == 0 {
 		if err := s.attach(c, n); err != nil {

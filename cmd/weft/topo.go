@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -110,14 +111,20 @@ func (p *topoPage) of(name string, o *overrides) (func(io.Writer) error, error) 
 	case configs.IsMachine(content) || !configs.IsScenario(content):
 		return p.machine(name, content, o)
 	}
-	if name == stdin {
-		q := &question{}
-		if q.Scenario, err = o.overlay().Parse(stdin, content, "."); err != nil {
-			return nil, q.mend(err)
-		}
-		return p.hardware(q, o)
+	q := &question{}
+	if q.Scenario, err = o.overlay().Parse(name, content, folder(name)); err != nil {
+		return nil, q.mend(err)
 	}
-	return p.scenario(name, o)
+	return p.hardware(q, o)
+}
+
+// folder returns where relative paths of a scenario start: beside its file, or
+// in the working directory if it came through a pipe.
+func folder(name string) string {
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return "."
+	}
+	return filepath.Dir(name)
 }
 
 // content reads a file, or standard input.
