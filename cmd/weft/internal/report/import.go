@@ -32,11 +32,12 @@ func total(items []chakra.Item) int {
 	return n
 }
 
-// largest names the items with the largest counts; equal names are one.
+// largest gives the reasons of most items, the first clause of each.
 func largest(items []chakra.Item) string {
 	var all []chakra.Item
 	for _, i := range items {
-		at := slices.IndexFunc(all, func(o chakra.Item) bool { return o.What == i.What })
+		i.Why, _, _ = strings.Cut(cmp.Or(i.Why, i.What), ",")
+		at := slices.IndexFunc(all, func(o chakra.Item) bool { return o.Why == i.Why })
 		if at < 0 {
 			all = append(all, i)
 			continue
@@ -50,7 +51,7 @@ func largest(items []chakra.Item) string {
 			parts = append(parts, "...")
 			break
 		}
-		parts = append(parts, item.What+" "+Count(int64(item.Count)))
+		parts = append(parts, Count(int64(item.Count))+": "+item.Why)
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, "; ")
 }

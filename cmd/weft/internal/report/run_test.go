@@ -83,9 +83,9 @@ func TestRunTextIsNarrow(t *testing.T) {
 	a := answer()
 	a.Import = &chakra.Report{
 		Kept: []chakra.Item{{What: "compute", Count: 1216}},
-		Dropped: []chakra.Item{{What: "host operator", Why: "x", Count: 2000}, {What: "host operator", Why: "y", Count: 440},
-			{What: "metadata", Count: 8}},
-		Repaired: []chakra.Item{{What: "data dependency on a missing node", Count: 1}},
+		Dropped: []chakra.Item{{What: "COMP", Why: "host operator", Count: 2000}, {What: "COMM_COLL", Why: "host operator", Count: 440},
+			{What: "METADATA", Why: "describes, and does nothing", Count: 8}},
+		Repaired: []chakra.Item{{What: "data dependency", Why: "on a node that is missing", Count: 1}},
 	}
 	a.Trace = "weft trace resnet"
 	require.NoError(t, a.Text(&b, &term.Terminal{Width: 80, ASCII: true}))
@@ -96,8 +96,8 @@ func TestRunTextIsNarrow(t *testing.T) {
 		require.Less(t, c, rune(128), "a locale without such characters")
 	}
 	assert.Contains(t, b.String(), "  all_reduce  tp     20 MiB    160        104           81.0           353\n")
-	assert.Contains(t, b.String(), "Import: kept 1,216 nodes, dropped 2,448 (host operator 2,440, metadata 8),\nrepaired 1 dependency "+
-		"(data dependency on a missing node 1); `weft trace resnet`\nsays more.\n")
+	assert.Contains(t, b.String(), "Import: kept 1,216 nodes, dropped 2,448 (2,440: host operator; 8: describes),\n"+
+		"repaired 1 dependency (1: on a node that is missing); `weft trace resnet` says\nmore.\n")
 }
 
 // TestRunJSON holds the keys that design and docs promise, and that the parts
