@@ -67,6 +67,9 @@ func (s *Scenario) Build(cat *catalog.Catalog) (*Job, error) {
 	j.Warnings = append(j.Warnings, hw.Warnings()...)
 	if j.Trace != nil {
 		j.Warnings = append(j.Warnings, j.Trace.Warnings...)
+		if w := asRecorded(j.Trace, hw.GPU); w != "" {
+			j.Warnings = append(j.Warnings, w)
+		}
 	}
 	j.Warnings = append(j.Warnings, s.idleFigures(j.Provenance)...)
 	return j, nil
@@ -214,6 +217,23 @@ func (s *Scenario) open(key, name string) (fs.FS, string) {
 		return osFS{}, name
 	}
 	return s.home.fsys, path.Join(s.home.dir, name)
+}
+
+// asRecorded says how many kernels of a trace run as long as on the GPU that
+// recorded them, which a trace does not name.
+func asRecorded(r *chakra.Report, gpu *catalog.GPU) string {
+	this := "this GPU"
+	if gpu != nil {
+		this = gpu.Name
+	}
+	switch n := r.RecordedKernels; n {
+	case 0:
+		return ""
+	case 1:
+		return "1 kernel runs as long as recorded; it was not scaled to " + this
+	default:
+		return fmt.Sprintf("%d kernels run as long as recorded; they were not scaled to %s", n, this)
+	}
 }
 
 // options fills j.Options.

@@ -231,7 +231,7 @@ func TestTruncatedTraceIsRefused(t *testing.T) {
 	_, err = s.Build(nil)
 	var e *chakra.Error
 	require.ErrorAs(t, err, &e)
-	assert.Contains(t, err.Error(), "the node before it is complete")
+	assert.Contains(t, err.Error(), "the 1 node before it is complete")
 	assert.Contains(t, err.Error(), "or give --set workload.truncated=accept")
 
 	s, err = Overlay{Set: []string{"workload.truncated=accept"}}.OfTrace(dir, "dgx-h100")
@@ -239,6 +239,7 @@ func TestTruncatedTraceIsRefused(t *testing.T) {
 	j, err := s.Build(nil)
 	require.NoError(t, err)
 	assert.Equal(t, 1, j.Trace.RecordedKernels)
+	assert.Contains(t, j.Warnings, "1 kernel runs as long as recorded; it was not scaled to h100-sxm5-80gb")
 }
 
 // Dimensions of groups come from the scenario where the trace has none.
