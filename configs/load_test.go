@@ -231,7 +231,7 @@ func TestTruncatedTraceIsRefused(t *testing.T) {
 	_, err = s.Build(nil)
 	var e *chakra.Error
 	require.ErrorAs(t, err, &e)
-	assert.Contains(t, err.Error(), "the 1 node before it is complete")
+	assert.Contains(t, err.Error(), "the node before it is complete")
 	assert.Contains(t, err.Error(), "or give --set workload.truncated=accept")
 
 	s, err = Overlay{Set: []string{"workload.truncated=accept"}}.OfTrace(dir, "dgx-h100")

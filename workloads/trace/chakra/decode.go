@@ -230,7 +230,7 @@ var errVarint = errors.New("a length of more than 64 bits")
 // complete says how much of a file that is cut off is whole.
 func complete(nodes int) string {
 	if nodes == 1 {
-		return "the 1 node before it is complete"
+		return "the node before it is complete"
 	}
 	return fmt.Sprintf("the %d nodes before it are complete", nodes)
 }
