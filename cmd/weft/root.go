@@ -95,7 +95,7 @@ and what would change it. It needs no GPU.`,
   weft run step.yaml --set nodes=4
   weft bench all_reduce --system dgx-h100 -b 1MiB -e 1GiB -f 4
   weft topo pcie-a100-8
-  weft trace traces/llama/`,
+  weft trace trace-pipeline`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          noVerb,

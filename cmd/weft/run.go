@@ -29,7 +29,7 @@ The answer is the step time, where it goes along the critical path, the busiest
 links, and each collective with the least time that its wires allow.`,
 		Example: `  weft run
   weft run step.yaml --set nodes=4 --set network.model=ideal
-  weft run traces/llama/ --system dgx-a100
+  weft run traces/mine/ --system dgx-a100
   weft run step.yaml --format json
   weft run step.yaml --trace-out step.json     # opens at ui.perfetto.dev`,
 		Args: arguments(0, 1, ""),

@@ -58,7 +58,7 @@ func scenarioPage(root *schema) string {
 # Scenario keys
 
 A scenario is a YAML file. Keys are in snake_case; an unknown key, a wrong type or a quantity without its [unit](../explain/units.md) is refused. Later wins:
-defaults, file, environment (` + "`WEFT_NETWORK_MODEL` sets `network.model`" + `), ` + "`--set path=value`" + `, flags. Editors complete and check with
+defaults, file, environment (` + "`WEFT_NETWORK_MODEL` sets `network.model`" + `), ` + "`--set path=value`" + `, flags: see [settings](settings.md). Editors complete and check with
 [scenario.schema.json](scenario.schema.json). ` + "`weft check`" + ` prints what a scenario resolves to.
 `)
 	queue := []string{defName(root.Ref)}
