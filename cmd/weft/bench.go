@@ -139,6 +139,8 @@ func (sw *sweep) check(cmd *cobra.Command) error {
 		return usage(cmd, "-b: read %d bytes, expected a size above zero such as 8 or 1MiB", sw.begin)
 	case sw.begin > sw.end:
 		return usage(cmd, "-b %s is above -e %s: expected the smallest size first", sw.begin.String(), sw.end.String())
+	case sim.Bytes(sw.end) > workloads.MaxBytes:
+		return usage(cmd, "-e: read %s, expected at most %s", sw.end.String(), report.Size(workloads.MaxBytes))
 	case !(sw.factor > 1):
 		return usage(cmd, "-f: read %v, expected a factor above 1 such as 2", sw.factor)
 	}
