@@ -31,6 +31,9 @@ func (w *wires) path(a, b int32) (topology.Path, error) {
 	if err != nil {
 		return p, err
 	}
+	for _, h := range p.Held { // to the network, to hold a wire is to use it
+		p.Hops = topology.AppendHop(p.Hops, h)
+	}
 	if cap(p.Hops) > cap(w.buf) {
 		w.buf = p.Hops
 	}

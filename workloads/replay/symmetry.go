@@ -206,6 +206,9 @@ func (c *classes) round(j *job) error {
 			flow := mix2(gcol, uint64(k))
 			cycle := pt.lanes == collective.Cycle
 			acc := &accGroup[g.comm][g.group]
+			if pt.lanes == collective.AllPairs {
+				return c.roundPairs(j, k, g, acc, accRank, accRes)
+			}
 			n := len(j.ranksOf(g))
 			return j.eachLane(pt.shape, g, func(i int, a, b int32) error {
 				p, err := j.wires.path(a, b)
@@ -283,6 +286,41 @@ func (c *classes) round(j *job) error {
 		for g := range c.groupCol[i] {
 			c.groupCol[i][g] = mix2(c.groupCol[i][g], accGroup[i][g])
 		}
+	}
+	return nil
+}
+
+// roundPairs is the part of a round for the lanes of all pairs of a group. Of
+// them there are n^2, so it is written out: a closure and a call for each lane
+// cost a third more (44 against 33 ns a lane).
+func (c *classes) roundPairs(j *job, k int, g groupID, accGroup *uint64, accRank, accRes []uint64) error {
+	ranks := j.ranksOf(g)
+	salt := c.groupCol[g.comm][g.group] ^ uint64(k)
+	w := &j.wires
+	for _, a := range ranks {
+		from, sum := salt+c.fromMix[a], uint64(0)
+		for _, b := range ranks {
+			if a == b {
+				continue
+			}
+			p, err := w.mach.Route(a, b, w.buf[:0])
+			if err != nil {
+				return err
+			}
+			if p.Den != 1 || cap(p.Hops) > cap(w.buf) {
+				if p, err = w.path(a, b); err != nil {
+					return err
+				}
+			}
+			lane := mix(from + c.toMix[b] + c.pathHash(&p)) // laneColour
+			sum += lane
+			accRank[b] += lane * 5
+			for i := range p.Hops {
+				accRes[p.Hops[i].Resource] += lane * part(p.Hops[i], p.Den)
+			}
+		}
+		accRank[a] += sum * 3
+		*accGroup += sum
 	}
 	return nil
 }
