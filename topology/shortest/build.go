@@ -15,7 +15,8 @@ import (
 // GPUs that are not known), or two ranks that nothing joins; where ranks are
 // more than 1,024 an even sample of them is tried.
 //
-// The router is safe for use by several goroutines at once.
+// The router is safe for use by several goroutines at once, and finds new paths
+// for machines with faults (see package fault).
 func Build(g *topology.Graph, ranks []topology.NodeID, o Options) (*topology.Machine, error) {
 	fail := func(err error) (*topology.Machine, error) {
 		return nil, fmt.Errorf("route %s: %w", o.name(), err)
@@ -138,6 +139,8 @@ func (r *router) wire() {
 	for i, l := range g.Links {
 		r.from[i], r.to[i] = int32(l.From), int32(l.To)
 		switch {
+		case l.Down || g.Nodes[l.From].Down || g.Nodes[l.To].Down:
+			r.from[i], r.to[i] = none, none
 		case g.Nodes[l.From].Kind == topology.Switch:
 			r.to[i] = entry[l.To]
 		case g.Nodes[l.From].Kind == topology.NIC && g.Nodes[l.To].Kind != topology.Switch:
@@ -162,19 +165,27 @@ func (r *router) levels() []uint8 {
 	return levels
 }
 
-// index lists the links by the node at one of their ends, in their order.
+// none stands for the ends of a link that is out of service.
+const none = -1
+
+// index lists the links in service by the node at one of their ends, in their
+// order.
 func index(nodes int32, end []int32) adjacency {
 	a := adjacency{start: make([]int32, nodes+1), links: make([]topology.LinkID, len(end))}
 	for _, n := range end {
-		a.start[n+1]++
+		if n != none {
+			a.start[n+1]++
+		}
 	}
 	for n := range nodes {
 		a.start[n+1] += a.start[n]
 	}
 	at := append([]int32(nil), a.start[:nodes]...)
 	for l, n := range end {
-		a.links[at[n]] = topology.LinkID(l)
-		at[n]++
+		if n != none {
+			a.links[at[n]] = topology.LinkID(l)
+			at[n]++
+		}
 	}
 	return a
 }

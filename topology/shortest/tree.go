@@ -55,7 +55,7 @@ func (r *router) grow(root int32) *tree {
 	}
 	t := &tree{on: make([]uint64, (len(r.from)+63)/64)}
 	for l, from := range r.from {
-		if w.state[from] == unseen || from != root && !r.forwards[from] {
+		if from == none || w.state[from] == unseen || from != root && !r.forwards[from] {
 			continue
 		}
 		if to := r.to[l]; to != root && r.step(w.best[from], topology.LinkID(l)) == w.best[to] {
