@@ -237,7 +237,7 @@ func (s *Scenario) net(cat *catalog.Catalog, n *netfile.Net) (*Hardware, error) 
 	var err error
 	switch {
 	case s.Nodes > 1:
-		return nil, s.tree.ErrorAt("nodes", fmt.Sprintf("the %s has its own %d nodes", n.Format, n.Hosts), "leave nodes out")
+		return nil, s.tree.ErrorAt("nodes", fmt.Sprintf("the %s says how many nodes there are: %d", n.Format, n.Hosts), "leave nodes out")
 	case s.Network.Fabric.Kind != "" || s.Network.Fabric.Name != "":
 		return nil, s.tree.ErrorAt("network.fabric", fmt.Sprintf("the %s has a network of its own", n.Format), "leave the fabric out")
 	case s.GPUs != 0 && len(n.GPUs) > 0:
@@ -262,8 +262,12 @@ func (s *Scenario) net(cat *catalog.Catalog, n *netfile.Net) (*Hardware, error) 
 		}
 	}
 	o := shortest.Options{Notes: assumed(c.used)}
-	if n.Route == nil {
+	switch {
+	case n.Route == nil:
 		o.Prefer = nvlinkClasses(n.Graph)
+	case len(s.Faults) > 0: // the file's own routes know no faults
+		n.Route = nil
+		o.Notes = append(o.Notes, "with faults, traffic takes shortest paths, not the routes of the simulator that the file is for")
 	}
 	if hw.Machine, err = n.Machine(o); err != nil {
 		return nil, s.tree.ErrorAt("system", err.Error(), "")

@@ -24,7 +24,13 @@ func Matrix(hw *configs.Hardware) NodeMatrix {
 	case hw.Spec != nil:
 		return NodeMatrix{discover.Relations(hw.Spec)}
 	}
-	return NodeMatrix{byRoutes(hw.Machine)}
+	pcie := &discover.Matrix{}
+	if hw.Spec != nil {
+		spec := *hw.Spec
+		spec.Host.NVLink = nil
+		pcie = discover.Relations(&spec)
+	}
+	return NodeMatrix{byRoutes(hw.Machine, pcie)}
 }
 
 // Write prints the matrix as nvidia-smi does, legend included.
@@ -60,22 +66,28 @@ func (m NodeMatrix) table() string {
 }
 
 // byRoutes makes the matrix of the GPUs of the first node from the routes
-// between them. Kinds for which nvidia-smi has no word are not known.
-func byRoutes(machine *topology.Machine) *discover.Matrix {
+// between them. Kinds for which nvidia-smi has no word have that of their way
+// over PCIe, if it is known.
+func byRoutes(machine *topology.Machine, pcie *discover.Matrix) *discover.Matrix {
 	g := machine.Graph
 	var ranks []int32
+	var units []int
 	m := &discover.Matrix{}
 	for r, node := range machine.Ranks {
 		if n := g.Nodes[node]; n.Host == g.Nodes[machine.Ranks[0]].Host {
 			ranks = append(ranks, int32(r))
+			units = append(units, int(n.Unit))
 			m.Devices = append(m.Devices, "GPU"+strconv.Itoa(int(n.Unit)))
 		}
 	}
 	m.GPUs = len(ranks)
 	var buf []topology.Hop
-	for _, a := range ranks {
-		for _, b := range ranks {
+	for i, a := range ranks {
+		for j, b := range ranks {
 			var c discover.Cell
+			if units[i] < pcie.GPUs && units[j] < pcie.GPUs {
+				c = pcie.At(units[i], units[j])
+			}
 			if a == b {
 				c.Known = true
 			} else if p, err := machine.Route(a, b, buf); err == nil {
