@@ -248,7 +248,8 @@ func (s *Scenario) options(j *Job, hw *Hardware) error {
 	if s.Collapse == replay.Off.String() {
 		o.Collapse = replay.Off
 	}
-	o.Slice, o.Window = s.Collectives.Slice, s.Collectives.Window
+	o.Slice, o.Window, o.Rings = s.Collectives.Slice, s.Collectives.Window, s.Collectives.Rings
+	o.FullSolve = s.Network.Solver == "full"
 	o.OneAtATime = s.Issue.OneAtATime
 	o.Choose = s.Collectives.Algorithm.chooser()
 	if !modelled(j.Program) {

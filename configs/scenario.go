@@ -94,6 +94,7 @@ func (n *NVLink) Check(report func(key, message string)) {
 // Network is what lies between the nodes and how it is modelled.
 type Network struct {
 	Model  string `yaml:"model" weft:"enum=fluid|ideal,doc=fluid: transfers share links max-min fairly; ideal: each has the wires to itself"`
+	Solver string `yaml:"solver" weft:"enum=incremental|full,doc=fluid: solve what a change can have touched (incremental) or all rates at every change (full); the answers are equal"`
 	Fabric Fabric `yaml:"fabric" weft:"doc=the network between nodes: a name of the catalogue or an inline description"`
 }
 
@@ -129,6 +130,7 @@ type Collectives struct {
 	Grain     string     `yaml:"grain" weft:"enum=stream|chunk,doc=stream: a collective is one coupled flow; chunk: every message in slices under flow control"`
 	Slice     sim.Bytes  `yaml:"slice" weft:"positive,doc=unit in which a message is forwarded at grain chunk"`
 	Window    int        `yaml:"window" weft:"min=1,doc=slices sent and not acknowledged at grain chunk"`
+	Rings     int        `yaml:"rings" weft:"min=1,max=64,doc=rings that a ring algorithm runs at once over several nodes, each from another GPU; one for each rank of a node when absent, so that every NIC works"`
 }
 
 // Algorithms is the algorithm of each operation that has a choice. An
