@@ -18,8 +18,12 @@ type Path struct {
 	Den     int32    // parts in a whole; 1 on a path that is not sprayed
 	Latency sim.Time // first byte, end to end
 	Rate    sim.Rate // ceiling of one transfer whatever else runs; 0 is none
-	Kind    PathKind
-	Staged  bool // the bytes are written to host memory and read from there
+	// Held is what a transfer holds beyond its bytes, in parts of Den as well:
+	// time of a link that passes between its pieces, or room on the opposite
+	// direction. It takes capacity, and nothing arrives by it.
+	Held   []Hop
+	Kind   PathKind
+	Staged bool // the bytes are written to host memory and read from there
 }
 
 // PathKind names the worst crossing of a path, best first, in the words of

@@ -99,12 +99,19 @@ func (g *Graph) hopNames(p Path) string {
 
 // Bottleneck returns the resource that limits a lone transfer on the path,
 // and the rate that it allows: the least of capacity x Den / Share, and of
-// the path's own ceiling, which is resource -1. A path without hops has no
+// the path's own ceiling, which is resource -1. What a path holds counts like
+// what it carries. A path without hops has no
 // limit: rate 0.
 func (g *Graph) Bottleneck(p Path) (ResourceID, sim.Rate) {
 	worst, rate := ResourceID(-1), p.Rate
 	for _, h := range p.Hops {
-		r := g.Capacity(h.Resource) * sim.Rate(p.Den) / sim.Rate(h.Share)
+		share := h.Share
+		for _, held := range p.Held {
+			if held.Resource == h.Resource {
+				share += held.Share
+			}
+		}
+		r := g.Capacity(h.Resource) * sim.Rate(p.Den) / sim.Rate(share)
 		if rate == 0 || r < rate {
 			worst, rate = h.Resource, r
 		}

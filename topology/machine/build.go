@@ -111,6 +111,7 @@ type builder struct {
 	hostNodes, hostLinks, hostTrunks int32
 
 	nominal *template // the routes of a host as it was built
+	engine  bool      // they are those of copy engines
 }
 
 func (b *builder) build() error {

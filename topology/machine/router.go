@@ -52,7 +52,9 @@ type template struct {
 type local struct {
 	hops    []topology.Hop
 	den     int32
+	held    []topology.Hop // within a host only
 	latency sim.Time
+	rate    sim.Rate // ceiling; 0 is none
 	kind    topology.PathKind
 	staged  bool
 	ok      bool
@@ -127,9 +129,19 @@ func (r *router) within(h, a, b int32, buf []topology.Hop) (topology.Path, error
 		}
 		return r.between(h, h, a, b, buf)
 	}
-	return topology.Path{
-		Hops: r.append(buf[:0], l, t, 1), Den: l.den, Latency: l.latency, Kind: l.kind, Staged: l.staged,
-	}, nil
+	hops := r.append(buf[:0], l, t, 1)
+	p := topology.Path{Den: l.den, Latency: l.latency, Rate: l.rate, Kind: l.kind, Staged: l.staged}
+	n := len(hops)
+	for _, hop := range l.held {
+		hops = append(hops, topology.Hop{Resource: r.shift(hop.Resource, t), Share: hop.Share})
+	}
+	// Not clipped, so that the next route finds all the room. Whoever merges
+	// the two reads a hop before its place is written.
+	p.Hops = hops[:n]
+	if len(hops) > n {
+		p.Held = hops[n:]
+	}
+	return p, nil
 }
 
 // append adds a local way at a place, each share taken times.

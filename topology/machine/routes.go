@@ -121,6 +121,9 @@ func (v *view) pair(x, y int) local {
 	}
 	if v.nvlink != nil {
 		if p, ok := v.nvlink.Route(x, y, nil); ok {
+			if v.engine && p.Kind == topology.NVB {
+				v.forward(&p, x, y)
+			}
 			return keep(p, true)
 		}
 	}
@@ -143,5 +146,7 @@ func keep(p topology.Path, ok bool) local {
 	if !ok {
 		return local{}
 	}
-	return local{hops: p.Hops, den: p.Den, latency: p.Latency, kind: p.Kind, staged: p.Staged, ok: true}
+	return local{
+		hops: p.Hops, den: p.Den, held: p.Held, latency: p.Latency, rate: p.Rate, kind: p.Kind, staged: p.Staged, ok: true,
+	}
 }

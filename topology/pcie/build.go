@@ -12,6 +12,7 @@ type Tree struct {
 	g        *topology.Graph
 	shift    topology.LinkID // of a rerouted tree: how far its links are from those below
 	spec     *Spec
+	engine   bool // routes are those of copy engines
 	vertices []vertex
 	first    [5]int32 // where the vertices of each kind begin, see below
 

@@ -22,7 +22,11 @@ func (t *Tree) Route(a, b Device, buf []topology.Hop) (p topology.Path, ok bool)
 		return p, true
 	}
 	direct := p
+	peers := t.vertices[a].kind == topology.GPU && t.vertices[b].kind == topology.GPU
 	if ok = t.walk(&direct, a, b); ok && t.allows(a, b, direct.Kind) {
+		if peers && direct.Kind == topology.SYS {
+			direct.Rate = t.spec.PeerRate
+		}
 		return direct, true
 	}
 	if t.spec.Memory.IsZero() {
@@ -36,6 +40,9 @@ func (t *Tree) Route(a, b Device, buf []topology.Hop) (p topology.Path, ok bool)
 		mem := t.Memory(socket)
 		staged := topology.Path{Hops: p.Hops, Den: 1, Staged: true}
 		if t.walk(&staged, a, mem) && t.walk(&staged, mem, b) {
+			if peers {
+				t.hold(&staged, int32(a), int32(b))
+			}
 			return staged, true
 		}
 	}

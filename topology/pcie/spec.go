@@ -36,12 +36,41 @@ type Spec struct {
 
 	// P2P says how far GPUs may reach each other without host memory, and GDR
 	// how far a NIC may reach a GPU (GPUDirect RDMA). Beyond, bytes are
-	// staged in host memory.
-	P2P, GDR Reach
+	// staged in host memory. Copies says how far a copy engine reaches, which
+	// needs no more than the driver's leave: libraries stop earlier.
+	P2P, GDR, Copies Reach
+
+	// Staging is what bytes cost that are staged between two GPUs, beyond the
+	// links that they cross.
+	Staging Staging
+
+	// PeerRate is the most that one direct transfer between GPUs of different
+	// sockets reaches, however wide the links: what the sockets forward of
+	// posted writes. 0 is no such limit.
+	PeerRate sim.Rate
 
 	// ACS makes peer traffic below a switch go up to the host bridge and down
 	// again, as access control services do with an IOMMU.
 	ACS bool
+}
+
+// Staging is what a transfer between two GPUs costs that is staged in host
+// memory, beyond its bytes on each link. The zero value is nothing.
+//
+// Reads and writes of host memory get in each other's way: while one direction
+// of a link is busy, so is a part of the other. Own is that part on the GPUs'
+// own links, where read requests, completions and the GPU's two copy engines
+// meet; Uplink is that on the links above a switch, where only requests do.
+//
+// A copy engine pays more, and only it ([Tree.Copies]): the driver hands each
+// piece over from the copy into host memory to the copy out of it. Handover is
+// that time for a MiB, in which the links of the transfer stand still. With
+// Serial it moves one piece at a time, so that the two copies alternate
+// instead of overlapping.
+type Staging struct {
+	Own, Uplink float64
+	Handover    sim.Time
+	Serial      bool
 }
 
 // Bridge is a host bridge of a socket. Its Link is the on-die way to the

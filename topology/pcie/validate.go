@@ -19,7 +19,7 @@ func (s *Spec) Validate() error {
 	}
 	if !s.Memory.IsZero() {
 		c.wire("memory", s.Memory)
-	} else if s.P2P != Everywhere || s.GDR != Everywhere {
+	} else if s.P2P != Everywhere || s.GDR != Everywhere || s.Copies != Everywhere {
 		c.add("no host memory, but direct access is restricted, so that bytes must be staged there; give memory a rate")
 	}
 	for i, b := range s.Bridges {
@@ -54,8 +54,14 @@ func (s *Spec) Validate() error {
 			c.add("traversal of a %s takes %v, must not be negative", l.what, l.t)
 		}
 	}
-	if s.P2P > Nowhere || s.GDR > Nowhere {
-		c.add("reach of P2P is %d, of GDR %d; the reaches are 0 (everywhere) to %d (nowhere)", s.P2P, s.GDR, Nowhere)
+	if st := s.Staging; !(st.Own >= 0 && st.Own <= 1 && st.Uplink >= 0 && st.Uplink <= 1) || st.Handover < 0 {
+		c.add("staging holds %g of a GPU's link and %g of an uplink the other way and hands over in %v; want parts from 0 to 1 and no negative time", st.Own, st.Uplink, st.Handover)
+	}
+	if s.PeerRate < 0 {
+		c.add("a transfer between sockets reaches %v, must not be negative", s.PeerRate)
+	}
+	if s.P2P > Nowhere || s.GDR > Nowhere || s.Copies > Nowhere {
+		c.add("reach of P2P is %d, of GDR %d, of copies %d; the reaches are 0 (everywhere) to %d (nowhere)", s.P2P, s.GDR, s.Copies, Nowhere)
 	}
 	return errors.Join(c.errs...)
 }
