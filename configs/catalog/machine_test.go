@@ -174,7 +174,7 @@ func TestRatesBetweenGPUs(t *testing.T) {
 		{"aws-p5en", 2, 0, 8, topology.NET, 48.4, "two EFA ports of 200 Gbit/s"},
 		{"dgx-b300", 2, 0, 8, topology.NET, 96.0, "one XDR port, at PCIe 6 from the GPU beside it"},
 		{"pcie-a100-8", 1, 0, 3, topology.PIX, 26.0, "below one switch"},
-		{"sys-4029gp-trt2", 1, 0, 3, topology.PIX, 12.9, "below one switch"},
+		{"sys-4029gp-trt2", 1, 0, 3, topology.PIX, 12.15, "below one switch"},
 		{"bench-star", 1, 0, 7, topology.NVL, 429.5, "ideal"},
 		{"bench-2d", 2, 0, 8, topology.NET, 53.69, "ideal"},
 	} {

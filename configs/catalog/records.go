@@ -37,6 +37,7 @@ type GPU struct {
 	PCIe             *Slot             `yaml:"pcie"`
 	C2C              string            `yaml:"c2c"`         // link to the CPU, in place of PCIe
 	PeerAccess       Figure[Flag]      `yaml:"peer_access"` // the driver allows it over PCIe
+	SerialStaging    Figure[Flag]      `yaml:"serial_staging"`
 
 	Price Figure[Dollars]        `yaml:"price"` // of the part
 	Rent  Figure[DollarsPerHour] `yaml:"rent"`  // of one GPU in a cloud
@@ -86,6 +87,13 @@ type Link struct {
 	Latency     Figure[sim.Time]     `yaml:"latency" weft:"required"`
 	PerMetre    Figure[TimePerMetre] `yaml:"per_metre"` // of cable, beyond Latency
 	Energy      Figure[EnergyPerBit] `yaml:"energy"`
+
+	// Of PCIe, what staging in host memory costs: see pcie.Staging.
+	Opposing Figure[Ratio]    `yaml:"opposing"`
+	Handover Figure[sim.Time] `yaml:"handover"` // of a MiB
+
+	// Of NVLink, the rate of one link that the kernels of a library reach.
+	Kernels Figure[sim.Rate] `yaml:"kernels"`
 }
 
 // Check refuses a link without a rate.
@@ -145,6 +153,7 @@ type Switch struct {
 	Latency     Figure[sim.Time] `yaml:"latency" weft:"required"`
 	Multicast   Figure[Flag]     `yaml:"multicast"`    // in-switch multicast and reduction
 	UplinkLanes Figure[Count]    `yaml:"uplink_lanes"` // of a PCIe switch
+	Opposing    Figure[Ratio]    `yaml:"opposing"`     // of a PCIe switch's uplink: see pcie.Staging
 	Power       Figure[Watts]    `yaml:"power"`        // at most; without optics
 
 	Energy Figure[EnergyPerBit] `yaml:"energy"` // from port to port
@@ -184,4 +193,5 @@ type CPU struct {
 	RootRate         Figure[sim.Rate] `yaml:"root_rate" weft:"required"` // on-die, host bridge to socket, per x16 port
 	BridgeLatency    Figure[sim.Time] `yaml:"bridge_latency" weft:"required"`
 	SocketLatency    Figure[sim.Time] `yaml:"socket_latency" weft:"required"`
+	PeerRate         Figure[sim.Rate] `yaml:"peer_rate"` // of one direct transfer between sockets; not known is no limit
 }

@@ -25,6 +25,7 @@ type System struct {
 
 	P2P    Figure[Reach] `yaml:"p2p"`
 	GDR    Figure[Reach] `yaml:"gdr"`
+	Copies Figure[Reach] `yaml:"copies"` // of a copy engine; not known is everywhere where the driver allows peer access
 	Fabric string        `yaml:"fabric"` // between hosts, unless another is named
 
 	Power *Power          `yaml:"power"`

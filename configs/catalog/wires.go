@@ -74,6 +74,7 @@ func (r *resolver) pcie(s *System, g *GPU, gpus int, acs bool) (*pcie.Spec, erro
 		P2P:           pcie.Reach(use(r, s.P2P)),
 		GDR:           pcie.Reach(use(r, s.GDR)),
 		ACS:           acs,
+		PeerRate:      use(r, cpu.PeerRate),
 	}
 	spec.Memory = topology.Wire{
 		Rate:    use(r, cpu.MemoryRate) * sim.Rate(use(r, cpu.MemoryEfficiency)) / 2,
@@ -91,5 +92,36 @@ func (r *resolver) pcie(s *System, g *GPU, gpus int, acs bool) (*pcie.Spec, erro
 	if err != nil {
 		return nil, err
 	}
-	return spec, r.devices(spec, s, g, gpus, p)
+	if err := r.devices(spec, s, g, gpus, p); err != nil {
+		return nil, err
+	}
+	return spec, r.staging(spec, s, g)
+}
+
+// staging says how far copies reach without host memory and what they cost
+// beyond.
+func (r *resolver) staging(spec *pcie.Spec, s *System, g *GPU) error {
+	switch {
+	case s.Copies.Known():
+		spec.Copies = pcie.Reach(use(r, s.Copies))
+	case g.PeerAccess.Known() && !bool(use(r, g.PeerAccess)), spec.P2P == pcie.Nowhere:
+		spec.Copies = pcie.Nowhere
+	}
+	if g.PCIe != nil {
+		l, err := r.c.Link(g.PCIe.Link)
+		if err != nil {
+			return err
+		}
+		spec.Staging = pcie.Staging{
+			Own: float64(use(r, l.Opposing)), Handover: use(r, l.Handover), Serial: bool(use(r, g.SerialStaging)),
+		}
+	}
+	if s.PCIe.Switch != "" {
+		sw, err := r.c.Switch(s.PCIe.Switch)
+		if err != nil {
+			return err
+		}
+		spec.Staging.Uplink = float64(use(r, sw.Opposing))
+	}
+	return nil
 }
