@@ -24,7 +24,7 @@ const standardSystem = "dgx-h100"
 // overrides are the flags that lie over a scenario.
 type overrides struct {
 	set                      []string
-	system                   word
+	system, fabric           word
 	nodes                    positive
 	network, grain, collapse choice
 	damaged
@@ -56,6 +56,7 @@ func (o *overrides) overlay() configs.Overlay {
 	add("--system", "system", string(o.system))
 	add("--gpu", "gpu", string(o.gpu))
 	add("--nodes", "nodes", o.nodes.String())
+	add("--fabric", "network.fabric", string(o.fabric))
 	add("--network", "network.model", o.network.value)
 	add("--grain", "collectives.grain", o.grain.value)
 	add("--collapse", "collapse", o.collapse.value)

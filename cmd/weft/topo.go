@@ -21,7 +21,6 @@ import (
 
 func newTopo(a *app) *cobra.Command {
 	var o overrides
-	var fabric word
 	var out string
 	cmd := &cobra.Command{
 		Use:   "topo [SYSTEM|FILE|SCENARIO|-]",
@@ -50,14 +49,11 @@ befalls it: "n0.gpu3 down", "n0.gpu0<>n0.nvswitch* x0.5", "leaf2<>spine* 25GB/s"
 	form := formatFlag(cmd, "text", "json", "matrix", "svg", "graph")
 	f := cmd.Flags()
 	f.Var(&o.nodes, "nodes", "`number` of nodes (default 1, or the scenario's)")
-	f.Var(&fabric, "fabric", "`name` of the network between nodes, in place of the machine's own")
+	f.Var(&o.fabric, "fabric", "`name` of the network between nodes, in place of the machine's own")
 	o.damage(f)
 	f.StringArrayVar(&o.set, "set", nil, "override a key of a scenario's machine, as `path=value`: gpus=8; may be repeated")
 	f.StringVarP(&out, "output", "o", "", "write the answer to `file`, - is standard output")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		if fabric != "" {
-			o.set = append(o.set, "network.fabric="+string(fabric))
-		}
 		page := &topoPage{app: a, form: form.value, page: a.Terminal}
 		if out != "" && out != "-" {
 			page.page = &term.Terminal{} // a file has no colours, and lines of any length
