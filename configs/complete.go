@@ -18,7 +18,9 @@ import (
 type completer struct {
 	parts
 	gpu  *catalog.GPU
-	said []string // what was filled in, for a report to repeat
+	cpu  *catalog.CPU    // of the board
+	like *catalog.System // that the board is taken after
+	said []string        // what was filled in, for a report to repeat
 }
 
 var _ discover.Completer = (*completer)(nil)
@@ -288,6 +290,7 @@ func (c *completer) Board(h *discover.Host) (discover.Board, error) {
 	if err != nil {
 		return discover.Board{}, err
 	}
+	c.cpu, c.like = cpu, like
 	c.say("the CPUs are %s, %s", name, why)
 	b := discover.Board{
 		SocketLink: c.wire(socket, int(take(&c.parts, cpu.SocketLinks))),
@@ -305,11 +308,7 @@ func (c *completer) Board(h *discover.Host) (discover.Board, error) {
 		P2P:           pcie.WithinSwitches,
 		GDR:           pcie.WithinSwitches,
 	}
-	gen := 5
-	if c.gpu.PCIe != nil {
-		gen = min(max(3, generation(c.gpu.PCIe.Link)), 6)
-	}
-	sw, err := c.cat.Switch(fmt.Sprintf("pcie%d-switch", gen))
+	sw, err := c.pcieSwitch()
 	if err != nil {
 		return b, err
 	}
@@ -331,4 +330,46 @@ func (c *completer) reach(b *discover.Board, like *catalog.System) {
 	default:
 		c.say("GPUs and NICs reach each other through PCIe switches alone, NCCL's default; beyond, bytes pass through host memory")
 	}
+}
+
+// staging adds to a PCIe tree what its links and switches cost bytes that are
+// staged in host memory, and what copies between sockets reach.
+func (c *completer) staging(p *pcie.Spec) error {
+	if p == nil {
+		return nil
+	}
+	p.PeerRate = take(&c.parts, c.cpu.PeerRate)
+	switch {
+	case p.P2P == pcie.Nowhere:
+		p.Copies = pcie.Nowhere
+	case c.like.GPU == c.gpu.Name && c.like.Copies.Known():
+		p.Copies = pcie.Reach(take(&c.parts, c.like.Copies))
+	}
+	if c.gpu.PCIe == nil {
+		return nil
+	}
+	l, err := c.cat.Link(c.gpu.PCIe.Link)
+	if err != nil {
+		return err
+	}
+	p.Staging = pcie.Staging{
+		Own: float64(take(&c.parts, l.Opposing)), Handover: take(&c.parts, l.Handover), Serial: bool(take(&c.parts, c.gpu.SerialStaging)),
+	}
+	if len(p.Switches) > 0 {
+		sw, err := c.pcieSwitch()
+		if err != nil {
+			return err
+		}
+		p.Staging.Uplink = float64(take(&c.parts, sw.Opposing))
+	}
+	return nil
+}
+
+// pcieSwitch returns the PCIe switch of the generation of the GPUs' slots.
+func (c *completer) pcieSwitch() (*catalog.Switch, error) {
+	gen := 5
+	if c.gpu.PCIe != nil {
+		gen = min(max(3, generation(c.gpu.PCIe.Link)), 6)
+	}
+	return c.cat.Switch(fmt.Sprintf("pcie%d-switch", gen))
 }

@@ -49,6 +49,9 @@ func (s *Scenario) dump(cat *catalog.Catalog, d *discover.Dump) (*Hardware, erro
 	if err := c.chips(&spec); err != nil {
 		return nil, err
 	}
+	if err := c.staging(spec.Host.PCIe); err != nil {
+		return nil, err
+	}
 	roots(&spec)
 	if err := s.between(hw, c, &spec); err != nil {
 		return nil, err
