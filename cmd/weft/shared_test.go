@@ -74,8 +74,8 @@ var recorded = []struct {
 	{"nccl_topo_xml/rccl_topo_8p_rome_pcie.xml", 3, `AMD gfx906`, "--gpu mi325x", `8 GPUs`},
 	{"nccl_topo_xml/rccl_topo_collnet_n1.xml", 3, `AMD gfx908`, "", ""},
 
-	{"nccl_graph_xml/azure_ncv4-graph.xml", 0, `is an NCCL graph: .* 3 graphs[^$]*Graph 0, ring: 2 channels of 12\.0 GB/s`, "", ""},
-	{"nccl_graph_xml/gb300_1tray_graph.xml", 0, `5 graphs[^$]*Graph 0, ring: 16 channels of 45\.0 GB/s`, "", ""},
+	{"nccl_graph_xml/azure_ncv4-graph.xml", 0, `is an NCCL graph: .* 3 graphs[^$]*Graph 0, ring: 2 channels\n  each 12\.0 GB/s`, "", ""},
+	{"nccl_graph_xml/gb300_1tray_graph.xml", 0, `5 graphs[^$]*Graph 0, ring: 16 channels\n  each 45\.0 GB/s`, "", ""},
 
 	{"lstopo_xml/32em64t-2n8c+dax+nvme+mic+dimms.xml", 4, `shows no GPU`, "", ""},
 	{"lstopo_xml/devel09-pci.xml", 4, `shows no GPU`, "", ""},

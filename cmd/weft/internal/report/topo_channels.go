@@ -33,11 +33,10 @@ func (c *Channels) Text(w io.Writer, tm *term.Terminal) error {
 	paragraph(&b, tm.Width, "", fmt.Sprintf("%s is an NCCL graph: the channels that NCCL's search found, %s. It holds no wires, so there is no machine in it; NCCL_TOPO_DUMP_FILE writes those.\n",
 		tm.Bold(c.Dump.Source), Plural(len(c.Dump.Graphs), "graph")))
 	for _, g := range c.Dump.Graphs {
-		title := fmt.Sprintf("Graph %d, %s: %s", g.ID, pattern(g.Pattern), Plural(len(g.Channels), "channel"))
+		section(&b, tm, fmt.Sprintf("Graph %d, %s: %s", g.ID, pattern(g.Pattern), Plural(len(g.Channels), "channel")))
 		if len(g.Channels) > 0 {
-			title += fmt.Sprintf(" of %s within a node (%s) and %s between nodes (%s)", Rate(g.Intra), g.TypeIntra, Rate(g.Inter), g.TypeInter)
+			paragraph(&b, tm.Width, "  ", fmt.Sprintf("each %s within a node (%s) and %s between nodes (%s)\n", Rate(g.Intra), g.TypeIntra, Rate(g.Inter), g.TypeInter))
 		}
-		section(&b, tm, title)
 		for i, same := 0, 1; i < len(g.Channels); i += same {
 			order := stops(g.Channels[i])
 			for same = 1; i+same < len(g.Channels) && stops(g.Channels[i+same]) == order; same++ {

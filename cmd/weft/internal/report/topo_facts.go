@@ -24,7 +24,11 @@ func (t *Topo) sentences(tm *term.Terminal) []string {
 		out[0] += " It is read from a file: " + hw.Format + "."
 	}
 	if rate, links := m.GPUEgress(0); links > 0 {
-		out = append(out, fmt.Sprintf("Each GPU has %s and can send %s over them, and receive as much.", Plural(links, "NVLink"), Rate(rate)))
+		them := "them"
+		if links == 1 {
+			them = "it"
+		}
+		out = append(out, fmt.Sprintf("Each GPU has %s and can send %s over %s, and receive as much.", Plural(links, "NVLink"), Rate(rate), them))
 		if len(t.Survey.Short) > 0 || len(t.Survey.WithoutNVLink) > 0 {
 			out[len(out)-1] = strings.Replace(out[len(out)-1], "Each GPU", "The first GPU", 1)
 		}
