@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,6 +38,7 @@ type sweep struct {
 
 func newBench(a *app) *cobra.Command {
 	var o overrides
+	var noPeer bool
 	sw := sweep{begin: 1 << 20, end: 8 << 30, factor: 2}
 	algo := choice{allowed: []string{"ring", "direct"}}
 	cmd := &cobra.Command{
@@ -47,16 +49,22 @@ its columns and its flags. OP is all_reduce, all_gather, reduce_scatter, broadca
 reduce or alltoall; also with _perf at its end. The algorithm is the one that you
 name, or a ring where there is one; what NCCL would choose is not modelled.
 
+sendrecv sends from every GPU to the next, as nccl-tests does. copy is another
+test, p2pBandwidthLatencyTest of CUDA: copy engines move -e bytes between each two
+GPUs of one node, one way and both ways; with --no-p2p by way of host memory.
+
 --set takes what describes the machine and the simulation: system, gpu, gpus, faults,
 nodes, network, collectives, collapse and figures. Out-of-place and in-place are one run.`,
 		Example: `  weft bench all_reduce --system dgx-h100
   weft bench all_reduce --system dgx-a100 --nodes 4 -b 1M -e 8G -f 4
-  weft bench alltoall --system pcie-a100-8 -g 4 --format csv`,
+  weft bench alltoall --system pcie-a100-8 -g 4 --format csv
+  weft bench copy --system pcie-a100-8 -e 512M`,
 		Args: arguments(1, 1, "an operation, such as all_reduce"),
 	}
 	for _, op := range benchOps {
 		cmd.ValidArgs = append(cmd.ValidArgs, op.String())
 	}
+	cmd.ValidArgs = append(cmd.ValidArgs, sendRecv, copying)
 	o.flags(cmd)
 	form := formatFlag(cmd, "text", "csv", "json")
 	f := cmd.Flags()
@@ -67,12 +75,23 @@ nodes, network, collectives, collapse and figures. Out-of-place and in-place are
 	f.Float64VarP(&sw.factor, "stepfactor", "f", sw.factor, "`factor` from a size to the next")
 	f.VarP(&sw.gpus, "ngpus", "g", "`number` of GPUs of each node that take part (default all)")
 	f.Var(&algo, "algo", "`algorithm`: ring or direct, where the operation has both")
+	f.BoolVar(&noPeer, "no-p2p", false, "copy: turn peer access off, NVLink's as well")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		op, err := benchOp(cmd, args[0])
-		if err != nil {
+		if err := sw.check(cmd); err != nil {
 			return err
 		}
-		if err := sw.check(cmd); err != nil {
+		switch word := strings.TrimSuffix(args[0], "_perf"); {
+		case word == copying:
+			return benchCopies(cmd, a, &o, sw, noPeer, form.value)
+		case noPeer:
+			return usage(cmd, "--no-p2p is for copy: for another operation describe a machine whose p2p is nowhere")
+		case word == sendRecv && algo.value == "":
+			return benchSendRecv(cmd, a, &o, sw, form.value)
+		case word == sendRecv:
+			return usage(cmd, "--algo %s: sendrecv has no algorithm to choose", algo.value)
+		}
+		op, err := benchOp(cmd, args[0])
+		if err != nil {
 			return err
 		}
 		choose, err := chooser(cmd, op, algo.value)
@@ -86,18 +105,30 @@ nodes, network, collectives, collapse and figures. Out-of-place and in-place are
 			return err
 		}
 		stop()
-		switch form.value {
-		case "csv":
-			for _, w := range b.Warnings { // the columns have no place for them
-				fmt.Fprintf(a.Err, "weft: note: %s\n", w)
-			}
-			return b.CSV(a.Out)
-		case "json":
-			return b.JSON(a.Out)
-		}
-		return b.Text(a.Out)
+		return a.tell(b, b.Warnings, form.value)
 	}
 	return cmd
+}
+
+// answer is what a bench prints.
+type answer interface {
+	Text(io.Writer) error
+	CSV(io.Writer) error
+	JSON(io.Writer) error
+}
+
+// tell prints an answer in a format.
+func (a *app) tell(b answer, warnings []string, format string) error {
+	switch format {
+	case "csv":
+		for _, w := range warnings { // the columns have no place for them
+			fmt.Fprintf(a.Err, "weft: note: %s\n", w)
+		}
+		return b.CSV(a.Out)
+	case "json":
+		return b.JSON(a.Out)
+	}
+	return b.Text(a.Out)
 }
 
 // benchOp reads the name of an operation.
@@ -113,6 +144,7 @@ func benchOp(cmd *cobra.Command, name string) (workloads.Coll, error) {
 		}
 		names = append(names, op.String())
 	}
+	names = append(names, sendRecv, copying)
 	return 0, usage(cmd, "there is no operation %q, expected %s%s", name, strings.Join(names, ", "), didYouMean(word, names))
 }
 
@@ -163,28 +195,7 @@ func (sw *sweep) sizes() []sim.Bytes {
 
 // runBench runs an operation for each size on one machine.
 func runBench(ctx context.Context, cmd *cobra.Command, o *overrides, op workloads.Coll, sw sweep, choose collective.Chooser) (*report.Bench, error) {
-	text := fmt.Sprintf("name: bench\nsystem: %s\nworkload: {kind: collective, op: %s, bytes: 1MiB}\n", standardSystem, op)
-	if err := o.empty(); err != nil {
-		return nil, err
-	}
-	over := o.overlay()
-	if c, err := catalog.Load(); err != nil {
-		return nil, err
-	} else if s, err := c.System(string(o.system)); err == nil && s.AnySize && sw.gpus > 0 {
-		over.Flags = append(over.Flags, configs.Flag{Name: "--ngpus", Path: "gpus", Value: sw.gpus.String()})
-	}
-	q := &question{made: true}
-	var err error
-	if q.Scenario, err = over.Parse(benchSource, []byte(text), "."); err != nil {
-		return nil, q.mend(err)
-	}
-	if err := foreign(cmd, q.Resolved()); err != nil {
-		return nil, err
-	}
-	if err := o.addFaults(q); err != nil {
-		return nil, err
-	}
-	job, err := q.build()
+	q, job, err := stage(cmd, o, sw)
 	if err != nil {
 		return nil, err
 	}
@@ -223,6 +234,37 @@ func runBench(ctx context.Context, cmd *cobra.Command, o *overrides, op workload
 		b.Rows = append(b.Rows, row(op, size, ranks, res))
 	}
 	return b, nil
+}
+
+// stage makes the machine of a bench, and a job that does not matter: what runs
+// on it comes later.
+func stage(cmd *cobra.Command, o *overrides, sw sweep) (*question, *configs.Job, error) {
+	text := fmt.Sprintf("name: bench\nsystem: %s\nworkload: {kind: collective, op: all_reduce, bytes: 1MiB}\n", standardSystem)
+	if err := o.empty(); err != nil {
+		return nil, nil, err
+	}
+	over := o.overlay()
+	if c, err := catalog.Load(); err != nil {
+		return nil, nil, err
+	} else if s, err := c.System(string(o.system)); err == nil && s.AnySize && sw.gpus > 0 {
+		over.Flags = append(over.Flags, configs.Flag{Name: "--ngpus", Path: "gpus", Value: sw.gpus.String()})
+	}
+	q := &question{made: true}
+	var err error
+	if q.Scenario, err = over.Parse(benchSource, []byte(text), "."); err != nil {
+		return nil, nil, q.mend(err)
+	}
+	if err := foreign(cmd, q.Resolved()); err != nil {
+		return nil, nil, err
+	}
+	if err := o.addFaults(q); err != nil {
+		return nil, nil, err
+	}
+	job, err := q.build()
+	if err != nil {
+		return nil, nil, err
+	}
+	return q, job, nil
 }
 
 // benchSource names the scenario of a bench, which nobody wrote.
@@ -283,18 +325,7 @@ func row(op workloads.Coll, size sim.Bytes, ranks int, res *replay.Result) repor
 		c := res.Colls[0]
 		r.Algo, r.Proto, r.WireBytes = c.Algo, c.Proto, c.WireBytes
 	}
-	if len(res.Links) > 0 {
-		busiest := slices.MaxFunc(res.Links, func(x, y replay.LinkUse) int {
-			switch {
-			case x.Peak < y.Peak:
-				return -1
-			case x.Peak > y.Peak:
-				return 1
-			}
-			return 0
-		})
-		r.Bottleneck = busiest.Class
-	}
+	r.Bottleneck = busiest(res)
 	return r
 }
 
