@@ -77,10 +77,14 @@ nodes, network, collectives, collapse and figures. Out-of-place and in-place are
 	f.Var(&algo, "algo", "`algorithm`: ring or direct, where the operation has both")
 	f.BoolVar(&noPeer, "no-p2p", false, "copy: turn peer access off, NVLink's as well")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		word := strings.TrimSuffix(args[0], "_perf")
+		if word == copying && !cmd.Flags().Lookup("minbytes").Changed {
+			sw.begin = min(sw.begin, sw.end) // there is one size
+		}
 		if err := sw.check(cmd); err != nil {
 			return err
 		}
-		switch word := strings.TrimSuffix(args[0], "_perf"); {
+		switch {
 		case word == copying:
 			return benchCopies(cmd, a, &o, sw, noPeer, form.value)
 		case noPeer:

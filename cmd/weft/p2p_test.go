@@ -98,7 +98,7 @@ func TestCopiesAgainstMeasurements(t *testing.T) {
 	for _, c := range []struct {
 		table, system string
 		gpus          []int32
-		beyond        int // points that may be off by more than a tenth: the reason stands in docs/reference/copies.md
+		beyond        int // points that may be off by more than a tenth: the reason stands in docs/explain/point-to-point.md
 	}{
 		{"p2p_tartan_dgx1_p100", "dgx-1-p100", nil, 12},
 		{"p2p_ugache_v100_station4", "dgx-station-v100", nil, 0},
