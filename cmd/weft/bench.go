@@ -223,9 +223,6 @@ func runBench(ctx context.Context, cmd *cobra.Command, o *overrides, op workload
 	case workloads.Broadcast:
 		b.Root = 0
 	}
-	if b.Nodes > 1 {
-		b.Warnings = append(b.Warnings, "a ring crosses between nodes over one NIC of each; NCCL runs a ring for each NIC, at up to their sum")
-	}
 	for _, size := range sw.sizes() {
 		program, err := synth.Repeated{Op: op, Bytes: size, Group: group}.Build(int32(len(job.Machine.Ranks)))
 		if err != nil {
