@@ -59,17 +59,15 @@ func (x *exec) bound(in *instance) sim.Time {
 }
 
 // checkSent holds the bytes on the wires against the program: each byte that
-// it sends leaves its sender's GPU once. The program's side is counted from its
-// operations and all its ranks, so that it checks lanes, weights, classes and
+// it sends leaves its sender's GPU once, beside what GPUs relay and what paths
+// hold without carrying it. The program's side is counted from its operations and all its ranks, so that it checks lanes, weights, classes and
 // denominators alike.
 func (x *exec) checkSent() error {
-	if x.l.relays {
-		return nil // GPUs that pass on what is for others send it again
-	}
 	want, err := x.j.sent()
 	if err != nil {
 		return err
 	}
+	want += x.beyond
 	g := x.j.mach.Graph
 	got := 0.0
 	for r, k := range x.c.res {
@@ -82,6 +80,35 @@ func (x *exec) checkSent() error {
 		return &LawError{fmt.Errorf("the program sends %.0f bytes between GPUs, and %.0f left them", want, got)}
 	}
 	return nil
+}
+
+// beyond returns what a path puts on wires that leave GPUs, for each byte, over
+// the byte that leaves its sender.
+func (j *job) beyond(p *topology.Path, a int32) float64 {
+	if j.gpuOut == nil {
+		g := j.mach.Graph
+		j.gpuOut = make([]topology.NodeID, g.Resources())
+		for r := range j.gpuOut {
+			j.gpuOut[r] = -1
+			links, _ := g.Members(topology.ResourceID(r))
+			if from := g.Links[links[0]].From; g.Nodes[from].Kind == topology.GPU {
+				j.gpuOut[r] = from
+			}
+		}
+	}
+	sender := j.mach.Ranks[a]
+	parts := int32(0)
+	for _, h := range p.Hops { // held ones too: see wires.path
+		if from := j.gpuOut[h.Resource]; from >= 0 && from != sender {
+			parts += h.Share
+		}
+	}
+	for _, h := range p.Held {
+		if j.gpuOut[h.Resource] == sender {
+			parts += h.Share
+		}
+	}
+	return float64(parts) / float64(p.Den)
 }
 
 // sent adds up what the ranks of the program send to other ranks.

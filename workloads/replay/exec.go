@@ -31,7 +31,8 @@ type exec struct {
 	cur       int32 // the operation whose end is being handled, -1 at the start
 	left      int   // operations not finished
 	transfers int64
-	uses      []use // collectives by kind, for the report
+	beyond    float64 // bytes that leave GPUs beyond those sent, of all ranks
+	uses      []use   // collectives by kind, for the report
 	useOf     map[useKey]int32
 
 	// Scratch of dispatch.

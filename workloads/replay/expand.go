@@ -25,9 +25,10 @@ type job struct {
 	work     []work // by program class
 	patterns []pattern
 
-	ringCount [][]int32 // comm, group -> see ringsOf
-	ports     []ports   // by node
-	slot      [][]int32 // program class, comm -> see slotOf
+	ringCount [][]int32         // comm, group -> see ringsOf
+	gpuOut    []topology.NodeID // resource -> the GPU it leaves, or -1
+	ports     []ports           // by node
+	slot      [][]int32         // program class, comm -> see slotOf
 	wires     wires
 }
 

@@ -17,7 +17,11 @@ type lane struct {
 	latency sim.Time
 	limit   sim.Rate
 	alone   sim.Rate // with nobody else on its wires
-	a, b    int32    // sender and receiver, of the representative
+	// beyond is what leaves GPUs for each byte sent, over the byte itself: what
+	// GPUs relay and what is held. members counts the lanes of the class.
+	beyond  float64
+	members int32
+	a, b    int32 // sender and receiver, of the representative
 	// next is the lane of the set that forwards this one's messages, or -1.
 	next int32
 }
@@ -52,8 +56,6 @@ type layout struct {
 	own   []int64 // scratch: resource -> weight
 	order []int32
 	arena []topology.Load
-	// relays says that some path leaves a GPU that it did not begin at.
-	relays bool
 }
 
 type setKey struct{ pattern, group int32 }
@@ -100,14 +102,9 @@ func (j *job) weight(p *topology.Path, h topology.Hop, parts int) int32 {
 }
 
 // add puts the hops of a path on the scratch, for a flow of which the path
-// takes one part in parts, from rank a.
-func (l *layout) add(p *topology.Path, a int32, parts int) {
-	graph := l.j.mach.Graph
+// takes one part in parts.
+func (l *layout) add(p *topology.Path, parts int) {
 	for _, h := range p.Hops {
-		links, _ := graph.Members(h.Resource)
-		if from := graph.Links[links[0]].From; graph.Nodes[from].Kind == topology.GPU && from != l.j.mach.Ranks[a] {
-			l.relays = true
-		}
 		k := l.c.res[h.Resource]
 		if l.dense[k] == 0 {
 			l.order = append(l.order, k)
@@ -142,13 +139,15 @@ func (l *layout) loads(n int32) ([]topology.Load, error) {
 // layMerged lays a set whose group is one flow, one of n in its class.
 func (l *layout) layMerged(set *laneSet, n int32) error {
 	var limit sim.Rate
+	beyond := 0.0
 	err := l.j.eachLane(set.shape, set.group, func(_ int, a, b int32) error {
 		p, err := l.j.wires.path(a, b)
 		if err != nil {
 			return err
 		}
-		l.add(&p, a, set.rings)
-		set.legs = append(set.legs, leg{p.Latency, l.alone(&p)})
+		l.add(&p, set.rings)
+		beyond += l.j.beyond(&p, a) / float64(set.rings)
+		set.legs = append(set.legs, leg{latency: p.Latency, rate: l.alone(&p)})
 		for _, h := range p.Hops {
 			l.own[h.Resource] += int64(l.j.weight(&p, h, set.rings))
 		}
@@ -160,10 +159,12 @@ func (l *layout) layMerged(set *laneSet, n int32) error {
 	if err != nil {
 		return err
 	}
-	set.rate = l.ownRate(set)
+	if set.rate, err = l.ownRate(set); err != nil {
+		return err
+	}
 	loads, err := l.loads(n)
 	first := l.j.ranksOf(set.group)[0]
-	set.lanes = []lane{{loads: loads, limit: limit * sim.Rate(set.rings), alone: set.rate, a: first, b: first, next: -1}}
+	set.lanes = []lane{{loads: loads, limit: limit * sim.Rate(set.rings), alone: set.rate, beyond: beyond, members: n, a: first, b: first, next: -1}}
 	return err
 }
 
@@ -179,26 +180,36 @@ func (l *layout) alone(p *topology.Path) sim.Rate {
 	return rate
 }
 
-// ownRate returns the rate of a merged set with nobody else on its wires, and
-// empties the scratch that holds what it puts on each resource.
-func (l *layout) ownRate(set *laneSet) sim.Rate {
+// ownRate returns the rate of a merged set with nobody else on its wires, marks
+// the legs over the wire that sets it, and empties the scratch that holds what
+// the set puts on each resource.
+func (l *layout) ownRate(set *laneSet) (sim.Rate, error) {
 	var rate sim.Rate
-	_ = l.j.eachLane(set.shape, set.group, func(_ int, a, b int32) error {
-		p, err := l.j.wires.path(a, b)
-		for _, h := range p.Hops {
-			w := l.own[h.Resource]
-			if w == 0 {
-				continue
+	share := func(r topology.ResourceID) sim.Rate {
+		return l.j.mach.Graph.Capacity(r) * sim.Rate(float64(l.den)/float64(l.own[r]))
+	}
+	for pass := range 3 {
+		err := l.j.eachLane(set.shape, set.group, func(i int, a, b int32) error {
+			p, err := l.j.wires.path(a, b)
+			for _, h := range p.Hops {
+				switch pass {
+				case 0:
+					if r := share(h.Resource); rate == 0 || r < rate {
+						rate = r
+					}
+				case 1:
+					set.legs[i].tight = set.legs[i].tight || share(h.Resource) == rate
+				case 2:
+					l.own[h.Resource] = 0
+				}
 			}
-			l.own[h.Resource] = 0
-			r := l.j.mach.Graph.Capacity(h.Resource) * sim.Rate(float64(l.den)/float64(w))
-			if rate == 0 || r < rate {
-				rate = r
-			}
+			return err
+		})
+		if err != nil {
+			return 0, err
 		}
-		return err
-	})
-	return rate
+	}
+	return rate, nil
 }
 
 // layLanes lays a set whose lanes are flows, for one of so many groups in its
@@ -223,7 +234,7 @@ func (l *layout) layLanes(set *laneSet, k, groups int32) error {
 			}
 		}
 		if !known {
-			set.lanes = append(set.lanes, lane{latency: p.Latency, limit: p.Rate, alone: l.alone(&p), a: a, b: b, next: -1})
+			set.lanes = append(set.lanes, lane{latency: p.Latency, limit: p.Rate, alone: l.alone(&p), beyond: l.j.beyond(&p, a), a: a, b: b, next: -1})
 			count = append(count, 0)
 		}
 		count[at] += times
@@ -245,8 +256,9 @@ func (l *layout) layLanes(set *laneSet, k, groups int32) error {
 		if err != nil {
 			return err
 		}
-		l.add(&p, ln.a, 1)
-		if ln.loads, err = l.loads(count[i] * groups); err != nil {
+		l.add(&p, 1)
+		ln.members = count[i] * groups
+		if ln.loads, err = l.loads(ln.members); err != nil {
 			return err
 		}
 	}
@@ -303,8 +315,8 @@ func (l *layout) layPairs() error {
 			if err != nil {
 				return err
 			}
-			ln := &lane{latency: p.Latency, limit: p.Rate, alone: l.alone(&p), a: r, b: k.peer, next: -1}
-			l.add(&p, r, 1)
+			ln := &lane{latency: p.Latency, limit: p.Rate, alone: l.alone(&p), beyond: l.j.beyond(&p, r), members: l.c.rankSize[class], a: r, b: k.peer, next: -1}
+			l.add(&p, 1)
 			if ln.loads, err = l.loads(l.c.rankSize[class]); err != nil {
 				return err
 			}

@@ -203,6 +203,7 @@ func (x *exec) begin(id int32) {
 // send starts one transfer on a lane.
 func (x *exec) send(ln *lane, b sim.Bytes, latency sim.Time, kind int32, arg int64) {
 	x.transfers++
+	x.beyond += float64(b) * ln.beyond * float64(ln.members)
 	x.net.Start(topology.Transfer{Loads: ln.loads, Bytes: b, Latency: latency, Cap: ln.limit, Alone: ln.alone, Target: x.me, Kind: kind, Arg: arg})
 }
 
@@ -222,7 +223,7 @@ func (x *exec) sendAll(id int32) {
 		for _, h := range p.Hops {
 			scratch = append(scratch, topology.Load{Link: fluid.LinkID(x.c.res[h.Resource]), Weight: x.j.weight(&p, h, 1)})
 		}
-		ln := lane{loads: scratch, limit: p.Rate, alone: x.l.alone(&p), a: a, b: b}
+		ln := lane{loads: scratch, limit: p.Rate, alone: x.l.alone(&p), beyond: x.j.beyond(&p, a), members: 1, a: a, b: b}
 		bytes := in.plan.Message
 		if in.op.Coll == workloads.AllToAllV {
 			bytes = x.split(in, &ln)

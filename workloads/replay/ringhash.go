@@ -6,7 +6,8 @@ import (
 
 // layoutHash hashes what decides how long a merged ring travels (see
 // laneSet.travel) and what no refinement of colours can see: the order of its
-// legs around each ring, and the rate of the whole by itself. Rings that are
+// legs around each ring, how narrow each is for all rings together, and the rate
+// of the whole by itself. Rings that are
 // rotations of each other hash alike.
 func (j *job) layoutHash(pt *pattern, g groupID, own []float64) (uint64, error) {
 	n := len(j.ranksOf(g))
@@ -14,30 +15,33 @@ func (j *job) layoutHash(pt *pattern, g groupID, own []float64) (uint64, error) 
 	var legs []uint64
 	rate := math.Inf(1)
 	sum := uint64(0)
-	for pass := range 2 {
+	for pass := range 3 {
 		err := j.eachLane(pt.shape, g, func(i int, a, b int32) error {
 			p, err := j.wires.path(a, b)
 			if err != nil {
 				return err
 			}
-			if pass == 0 {
-				leg := mix2(uint64(p.Latency), math.Float64bits(float64(p.Rate)))
-				for _, h := range p.Hops {
-					share := float64(h.Share) / float64(p.Den)
-					leg += mix(uint64(math.Float32bits(float32(float64(j.mach.Graph.Capacity(h.Resource)) / share))))
-					own[h.Resource] += share / parts
-				}
-				if legs = append(legs, leg); len(legs) == n {
-					sum += leastRotation(legs)
-					legs = legs[:0]
-				}
-				return nil
-			}
+			leg := mix2(uint64(p.Latency), math.Float64bits(float64(p.Rate)))
+			narrow := math.Inf(1)
 			for _, h := range p.Hops {
-				if own[h.Resource] > 0 {
-					rate = min(rate, float64(j.mach.Graph.Capacity(h.Resource))/own[h.Resource])
+				capacity, share := float64(j.mach.Graph.Capacity(h.Resource)), float64(h.Share)/float64(p.Den)
+				switch pass {
+				case 0:
+					own[h.Resource] += share / parts
+				case 1:
+					leg += mix(uint64(math.Float32bits(float32(capacity / share))))
+					narrow = min(narrow, capacity/own[h.Resource])
+				case 2:
 					own[h.Resource] = 0
 				}
+			}
+			if pass != 1 {
+				return nil
+			}
+			rate = min(rate, narrow)
+			if legs = append(legs, mix2(leg, uint64(math.Float32bits(float32(narrow))))); len(legs) == n {
+				sum += leastRotation(legs)
+				legs = legs[:0]
 			}
 			return nil
 		})

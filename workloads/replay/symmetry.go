@@ -307,7 +307,7 @@ func (c *classes) roundPairs(j *job, k int, g groupID, accGroup *uint64, accRank
 			if err != nil {
 				return err
 			}
-			if p.Den != 1 || cap(p.Hops) > cap(w.buf) {
+			if p.Den != 1 || len(p.Held) > 0 || cap(p.Hops) > cap(w.buf) {
 				if p, err = w.path(a, b); err != nil {
 					return err
 				}

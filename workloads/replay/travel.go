@@ -9,6 +9,7 @@ import (
 type leg struct {
 	latency sim.Time
 	rate    sim.Rate // of the lane's path with nobody else on it
+	tight   bool     // it crosses the wire that sets the rate of the whole
 }
 
 // travel returns what a merged collective takes beyond its bytes at the rate
@@ -24,7 +25,9 @@ type leg struct {
 //	max over all starts of the sum over steps lanes of latency_i - (t - t_i)
 //
 // and at least the longest latency, of the last message. On equal lanes that
-// is steps x latency. Along a chain every byte passes every lane: the sum of
+// is steps x latency. Lanes of several rings over the tightest wire are busy
+// with it together and in step, whatever one of them would take alone: there
+// t_i is t. Along a chain every byte passes every lane: the sum of
 // the latencies.
 func (s *laneSet) travel(p collective.Plan, n int) sim.Time {
 	k := travelKey{p.Steps, p.Message}
@@ -61,7 +64,10 @@ func (s *laneSet) follow(p collective.Plan, n int) sim.Time {
 	gain := make([]sim.Time, n)
 	for legs := s.legs; len(legs) > 0; legs = legs[n:] {
 		for i, l := range legs[:n] {
-			gain[i] = l.latency - max(slowest-sim.TransferTime(part, l.rate), 0)
+			gain[i] = l.latency
+			if !l.tight {
+				gain[i] -= max(slowest-sim.TransferTime(part, l.rate), 0)
+			}
 			best = max(best, l.latency)
 		}
 		best = max(best, longestRun(gain, p.Steps))
