@@ -58,17 +58,11 @@ func (s *Scenario) file(cat *catalog.Catalog, name string) (*Hardware, error) {
 		if err := s.setFigures(cat); err != nil {
 			return nil, err
 		}
-		if err := s.setFigures(cat); err != nil {
-			return nil, err
-		}
 		return s.dump(cat, d)
 	}
 	if netfile.Detect(content) != netfile.None {
 		n, err := netfile.Read(shown, content, netfile.Assume{})
 		if err != nil {
-			return nil, err
-		}
-		if err := s.setFigures(cat); err != nil {
 			return nil, err
 		}
 		if err := s.setFigures(cat); err != nil {

@@ -74,6 +74,9 @@ func (s *Scenario) Hardware(cat *catalog.Catalog) (*Hardware, error) {
 		return nil, err
 	}
 	if hw.Machine == nil {
+		if err := s.tooLarge(hw.Spec); err != nil {
+			return nil, err
+		}
 		if hw.Machine, err = machine.Build(*hw.Spec); err != nil {
 			return nil, s.tree.ErrorAt("system", err.Error(), "")
 		}

@@ -79,7 +79,7 @@ type NVLink struct {
 	Edges         [][]int  `yaml:"edges" weft:"min=1,doc=a mesh in place of switches: [GPU, GPU, links]"`
 }
 
-// Check refuses switches and a mesh at once.
+// Check refuses switches and a mesh at once, and links without bound.
 func (n *NVLink) Check(report func(key, message string)) {
 	if len(n.Planes) > 0 && len(n.Edges) > 0 {
 		report("edges", "read edges beside planes, expected a mesh (edges) or switches (planes)")
@@ -87,6 +87,15 @@ func (n *NVLink) Check(report func(key, message string)) {
 	for i, e := range n.Edges {
 		if len(e) != 3 {
 			report(at("edges", i), "expected [GPU, GPU, links]")
+		} else if e[2] < 1 || e[2] > mostLinks {
+			report(at(at("edges", i), 2), fmt.Sprintf("read %d links, expected 1 to %d", e[2], mostLinks))
+		}
+	}
+	links := 0
+	for i, p := range n.Planes {
+		if links += min(p, mostLinks+1); links > mostLinks {
+			report(at("planes", i), fmt.Sprintf("read %d, expected at most %d links of a GPU to all switches together", p, mostLinks))
+			break
 		}
 	}
 }
