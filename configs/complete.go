@@ -322,8 +322,8 @@ func (c *completer) Board(h *discover.Host) (discover.Board, error) {
 func (c *completer) reach(b *discover.Board, like *catalog.System) {
 	switch {
 	case c.gpu.PeerAccess.Known() && !bool(take(&c.parts, c.gpu.PeerAccess)):
-		b.P2P = pcie.Nowhere
-		c.say("the driver gives GPUs of kind %s no direct access to each other over PCIe: they pass through host memory", c.gpu.Name)
+		b.P2P, b.GDR = pcie.Nowhere, pcie.Nowhere
+		c.say("the driver gives GPUs of kind %s no direct access to each other over PCIe, and NICs none to them (GPUDirect): bytes pass through host memory", c.gpu.Name)
 	case c.gpu.C2C != "" && like.GDR.Known():
 		b.P2P, b.GDR = pcie.Reach(take(&c.parts, like.P2P)), pcie.Reach(take(&c.parts, like.GDR))
 		c.say("GPUs and NICs reach each other within a socket, as in %s", like.Name)

@@ -2,6 +2,7 @@ package configs
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,6 +13,7 @@ import (
 	"github.com/weft-sim/weft/topology/discover"
 	"github.com/weft-sim/weft/topology/discover/netfile"
 	"github.com/weft-sim/weft/topology/machine"
+	"github.com/weft-sim/weft/topology/pcie"
 )
 
 // A system of the catalogue, printed as nvidia-smi prints it and read again
@@ -60,6 +62,21 @@ func TestSystemsComeBackFromTheirMatrix(t *testing.T) {
 		})
 	}
 	assert.Greater(t, compared, 20)
+}
+
+// GeForce GPUs have neither direct access to each other nor GPUDirect RDMA, and
+// the page says so.
+func TestDumpOfGeForce(t *testing.T) {
+	text := []byte("\tGPU0\tGPU1\tNIC0\nGPU0\t X \tPIX\tPIX\nGPU1\tPIX\t X \tPIX\nNIC0\tPIX\tPIX\t X \n")
+	for gpu, reach := range map[string]pcie.Reach{"rtx-4090": pcie.Nowhere, "l40s": pcie.WithinSwitches} {
+		s, err := Overlay{Set: []string{"gpu=" + gpu}}.OfSystem("matrix.txt", text)
+		require.NoError(t, err)
+		hw, err := s.Hardware(nil)
+		require.NoError(t, err)
+		assert.Equal(t, reach, hw.Spec.Host.PCIe.P2P, gpu)
+		assert.Equal(t, reach, hw.Spec.Host.PCIe.GDR, gpu)
+		assert.Equal(t, reach == pcie.Nowhere, strings.Contains(strings.Join(hw.Completed, "\n"), "GPUDirect"), gpu)
+	}
 }
 
 // GPUs hang from the NICs of a network that names none, as many as asked for,
