@@ -29,16 +29,18 @@ type searched struct {
 }
 
 // searchedOn names the system of the catalogue that is wired like a machine of
-// NCCL's results. Results on parts of a board (two of eight GPUs) have none.
+// NCCL's results. Results on parts of a board (two of eight GPUs) have none, nor
+// has a server with its GPUs on switches, or on AMD CPUs: pcie-l40s-8 has them on
+// the ports of Intel's.
 var searchedOn = map[string]string{
 	"dgx1v": "dgx-1-v100", "dgx2": "dgx-2", "dgxa100": "dgx-a100", "dgxh100": "dgx-h100", "dgxb200": "dgx-b200",
-	"dgxb300": "dgx-b300", "gb200_nvl72": "gb200-nvl72", "pcie8_l40s_switch_intel": "pcie-l40s-8",
+	"dgxb300": "dgx-b300", "gb200_nvl72": "gb200-nvl72", "pcie8_l40s_root_intel": "pcie-l40s-8",
 }
 
 // TestPathsAreThoseOfNCCL holds the wiring of the catalogue against what NCCL's
 // search found on such machines: the worst kind of path that a ring within a
 // node needs, and the bandwidth that NCCL counts on a GPU to have, which is its
-// links times the rate that NCCL plans for a link of its generation.
+// links of the catalogue times the catalogue's rate of one for NCCL's kernels.
 //
 // The numbers of channels, their bandwidth and the kinds of paths to the NICs
 // are results of the search itself, which is not modelled here.
@@ -89,7 +91,10 @@ func TestPathsAreThoseOfNCCL(t *testing.T) {
 			require.NoError(t, err)
 			bw := float64(0)
 			if _, links := built.GPUEgress(0); links > 0 {
-				bw = float64(links) * planned(row.SM)
+				link, err := cat.Link(m.System.NVLink.Link)
+				require.NoError(t, err)
+				assert.InDelta(t, planned(row.SM)*1e9, float64(link.Kernels.Value()), 1, "NCCL's rate of one link")
+				bw = float64(links) * float64(link.Kernels.Value()) / 1e9
 			} else {
 				require.Equal(t, "pcie4", m.GPU.PCIe.Link)
 				bw = ref.LinkBW.X16["gen4"]
