@@ -188,7 +188,8 @@ func (p *topoPage) hardware(q *question, o *overrides) (func(io.Writer) error, e
 	}
 	switch p.form {
 	case "matrix":
-		return report.Matrix(hw).Write, nil
+		write, err := report.WriteMatrix(hw)
+		return write, exitcode.With(exitcode.Config, err)
 	case "svg":
 		return func(w io.Writer) error { return draw.SVG(w, hw.Machine, draw.Options{}) }, nil
 	case "graph":

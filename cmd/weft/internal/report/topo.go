@@ -127,9 +127,11 @@ func (t *Topo) Text(w io.Writer, tm *term.Terminal) error {
 		section(&b, tm, what)
 		t.ways(&b, tm)
 	}
-	if m := Matrix(t.Hardware); m.GPUs > 1 && m.GPUs <= mostMatrix && m.Known() {
-		section(&b, tm, "The same as nvidia-smi topo -m shows it"+t.ofOne())
-		b.WriteString(m.table())
+	if n := matrixGPUs(t.Hardware); n > 1 && n <= mostMatrix {
+		if m := Matrix(t.Hardware); m.Known() {
+			section(&b, tm, "The same as nvidia-smi topo -m shows it"+t.ofOne())
+			b.WriteString(m.table())
+		}
 	}
 	t.list(&b, tm, "Completed from the catalogue", t.Hardware.Completed)
 	t.list(&b, tm, "What the file leaves open, or was mended in it", t.Hardware.FileNotes)

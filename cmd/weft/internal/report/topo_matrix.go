@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"strconv"
 
@@ -31,6 +32,33 @@ func Matrix(hw *configs.Hardware) NodeMatrix {
 		pcie = discover.Relations(&spec)
 	}
 	return NodeMatrix{byRoutes(hw.Machine, pcie)}
+}
+
+// WriteMatrix prints the matrix of a machine as nvidia-smi does, legend
+// included. The error of a node with too many GPUs comes before anything.
+func WriteMatrix(hw *configs.Hardware) (func(io.Writer) error, error) {
+	if n := matrixGPUs(hw); n > mostWritten {
+		return nil, fmt.Errorf("show %s as a matrix: read a node with %d GPUs, expected at most %d; --format json has the kinds of ways", hw.Machine.Name, n, mostWritten)
+	}
+	return Matrix(hw).Write, nil
+}
+
+// mostWritten is the most GPUs of a node that are written as a matrix: a
+// million words.
+const mostWritten = 1024
+
+// matrixGPUs returns how many GPUs [Matrix] has, or could have.
+func matrixGPUs(hw *configs.Hardware) int {
+	if hw.Spec != nil && !hw.Faulty {
+		return hw.Spec.Host.GPUs / max(1, hw.Spec.Host.Trays)
+	}
+	g, n := hw.Machine.Graph, 0
+	for _, r := range hw.Machine.Ranks {
+		if g.Nodes[r].Host == g.Nodes[hw.Machine.Ranks[0]].Host {
+			n++
+		}
+	}
+	return n
 }
 
 // Write prints the matrix as nvidia-smi does, legend included.

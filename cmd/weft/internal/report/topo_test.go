@@ -77,3 +77,25 @@ func TestTopoCountsEveryPair(t *testing.T) {
 	assert.Equal(t, "NV2", Matrix(topo.Hardware).At(1, 0).String())
 	assert.True(t, topo.All)
 }
+
+// TestLargeNodes: a page about a node of very many GPUs makes no square of
+// them, and a matrix that nobody could read is refused.
+func TestLargeNodes(t *testing.T) {
+	spec := machine.Spec{Name: "star", Host: machine.Host{GPUs: 20000, NVLink: &nvlink.Spec{
+		Planes: []int{1}, Link: topology.Wire{Rate: 25 * sim.GBps, Class: topology.Class{Name: "wire"}},
+	}}}
+	m, err := machine.Build(spec)
+	require.NoError(t, err)
+	hw := &configs.Hardware{Machine: m, Spec: &spec}
+	topo, err := NewTopo(hw, "x")
+	require.NoError(t, err)
+	assert.False(t, topo.All)
+	var b strings.Builder
+	require.NoError(t, topo.Text(&b, &term.Terminal{}))
+	assert.NotContains(t, b.String(), "nvidia-smi")
+	_, err = WriteMatrix(hw)
+	assert.EqualError(t, err, "show star as a matrix: read a node with 20000 GPUs, expected at most 1024; --format json has the kinds of ways")
+	hw.Faulty = true
+	_, err = WriteMatrix(hw)
+	assert.Error(t, err)
+}
