@@ -77,19 +77,22 @@ func (v *view) rail(port int32) int32 {
 func (v *view) plugged(port int32) bool { return v.cut == nil || !v.cut[port] }
 
 // nearest returns the NICs in service with the best path from GPU i of a tray.
-// Rates are those of the machine as it was built: a slow link does not change
-// what the drivers say, and so not the choice.
+// It is the distance over PCIe that counts, whatever GPUDirect RDMA says: bytes
+// staged in host memory pass the same links to every NIC of a socket, and NCCL
+// ranks NICs before it asks. Rates are those of the machine as it was built: a
+// slow link does not change what the drivers say, and so not the choice.
 func (v *view) nearest(tray, i int) []int {
 	t := v.trees[tray]
 	var best []int
 	var least reach
 	for n := range v.spec.Host.PCIe.NICs {
+		direct, whole := t.Direct(t.GPU(i), t.NIC(n), nil)
 		p, ok := t.Route(t.GPU(i), t.NIC(n), nil)
 		if !ok || !v.plugged(int32(tray*v.spec.Host.ports()+n)) {
 			continue
 		}
-		_, rate := v.builder.g.Bottleneck(p)
-		d := reach{kind: p.Kind, staged: p.Staged, rate: rate, hops: len(p.Hops)}
+		_, rate := v.builder.g.Bottleneck(direct)
+		d := reach{kind: direct.Kind, broken: !whole, staged: p.Staged, rate: rate, hops: len(direct.Hops)}
 		switch {
 		case len(best) == 0 || d.better(least):
 			best, least = []int{n}, d
@@ -102,14 +105,16 @@ func (v *view) nearest(tray, i int) []int {
 
 // reach is how good a path to a NIC is.
 type reach struct {
-	kind   topology.PathKind
-	staged bool
-	rate   sim.Rate
-	hops   int
+	kind           topology.PathKind
+	broken, staged bool // the direct way is out of service, or not taken
+	rate           sim.Rate
+	hops           int
 }
 
 func (a reach) better(b reach) bool {
 	switch {
+	case a.broken != b.broken:
+		return b.broken
 	case a.kind != b.kind:
 		return a.kind < b.kind
 	case a.staged != b.staged:
@@ -146,16 +151,17 @@ func share(nics [][]int, gpu int) []int {
 }
 
 // relays fills in, for each GPU and each rail, the way out on that rail: by
-// the GPU's own port, or over NVLink to the first GPU that has one, counted
-// from the GPU itself so that the relays are spread. Where there is neither
-// and a switch joins the rails, it is the GPU's first port.
+// the GPU's own port or another below its PCIe switches, or over NVLink to the
+// first GPU that has one, counted from the GPU itself so that the relays are
+// spread. Where there is neither
+// and a switch joins the rails, it is a port of the GPU.
 func (v *view) relays(t *template) {
 	t.relays = make([][]exit, len(t.out))
 	for g := range int32(len(t.out)) {
 		for rail := range int32(v.fabric.Rails()) {
 			way, ok := v.relay(t, g, rail)
-			if !ok && v.fabric.RailsJoined() && len(t.out[g]) > 0 {
-				way = t.out[g][0]
+			if own := t.out[g]; !ok && v.fabric.RailsJoined() && len(own) > 0 {
+				way = own[int(rail)%len(own)]
 			}
 			t.relays[g] = append(t.relays[g], way)
 		}
@@ -185,7 +191,19 @@ func (v *view) relay(t *template, g, rail int32) (exit, bool) {
 	if out, ok := on(g); ok || !v.present(int(g)) {
 		return out, ok
 	}
-	via, ok := v.peer(t, g, func(via int32) bool { _, ok := on(via); return ok })
+	if out, ok := v.beside(g, rail); ok {
+		return out, true
+	}
+	via, ok := v.peer(t, g, func(via int32) bool {
+		out, ok := on(via)
+		if !ok || !v.fabric.RailsJoined() {
+			return ok
+		}
+		tray, _ := v.tray(int(g))
+		there, _ := v.tray(int(via))
+		p, err := v.r.within(0, g, via, nil)
+		return err == nil && p.Kind <= topology.NVL && there == tray && !out.staged
+	})
 	if !ok {
 		return exit{}, false
 	}
@@ -194,13 +212,38 @@ func (v *view) relay(t *template, g, rail int32) (exit, bool) {
 	return join(p, out), true
 }
 
+// beside returns the way of a GPU to a NIC on a rail that is not its own but
+// that it reaches through PCIe switches alone: a relay would gain nothing.
+func (v *view) beside(g, rail int32) (exit, bool) {
+	if v.trees == nil {
+		return exit{}, false
+	}
+	tray, unit := v.tray(int(g))
+	tree := v.trees[tray]
+	for nic := range v.spec.Host.PCIe.NICs {
+		port := int32(tray*v.spec.Host.ports() + nic)
+		if v.rail(port) != rail || !v.plugged(port) {
+			continue
+		}
+		if p, ok := tree.Route(tree.GPU(unit), tree.NIC(nic), nil); ok && !p.Staged && p.Kind <= topology.PXB && p.Kind >= topology.PIX {
+			return exit{local: keep(p, true), port: port, rail: rail}, true
+		}
+	}
+	return exit{}, false
+}
+
 // peer returns the first GPU after g, in a circle, that NVLink joins it to and
-// that will do.
+// that will do; first the tray of g goes round, then the host.
 func (v *view) peer(t *template, g int32, will func(int32) bool) (int32, bool) {
 	n := int32(len(t.out))
-	for i := int32(1); i < n; i++ {
-		via := (g + i) % n
-		if !v.present(int(via)) || !will(via) || t.pairs != nil && !t.pairs[g*n+via].ok {
+	tray := n / int32(v.trays)
+	first := g / tray * tray
+	for i := int32(1); i < tray+n; i++ {
+		via := first + (g-first+i)%tray
+		if i >= tray {
+			via = (g + i - tray) % n
+		}
+		if via == g || !v.present(int(via)) || !will(via) || t.pairs != nil && !t.pairs[g*n+via].ok {
 			continue
 		}
 		if p, err := v.r.within(0, g, via, nil); err == nil && p.Kind <= topology.NVB {

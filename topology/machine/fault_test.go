@@ -117,7 +117,7 @@ func TestGPUDown(t *testing.T) {
 	assert.Equal(t, "n1.gpu0", m.Graph.Nodes[m.Ranks[7]].Name)
 	p, names := route(t, m, 3, 14)
 	assert.Equal(t, topology.NET, p.Kind)
-	assert.Equal(t, "n0.gpu4 > n0.pcie-sw2 (pcie5 x16)", names[0])
+	assert.Equal(t, "n0.gpu4 > n0.nvswitch (18 nvlink4 links)", names[0], "to the GPU on the receiver's rail")
 	p, _ = route(t, m, 0, 1)
 	assert.Len(t, p.Hops, 2, "the others still see equal planes")
 	assert.Contains(t, m.Notes, "15 of 16 GPUs are in service; they are ranks 0 to 14, in order")
@@ -160,7 +160,7 @@ func TestNICDown(t *testing.T) {
 func TestCableAndSpineDown(t *testing.T) {
 	// Two spines over eight leaves of 32 ports: each leaf has 16 cables to each.
 	s := dgxH100(32)
-	s.Fabric.Spines = 4
+	s.Fabric.Spines, s.Relay = 4, machine.RelayNever
 	whole := build(t, s)
 	// Spine 1 is gone for all: trunks of three.
 	m := faulty(t, whole, "spine1 down")

@@ -98,8 +98,11 @@ func TestTwoDGXOnRails(t *testing.T) {
 	_, rate := m.Graph.Bottleneck(p)
 	assert.Equal(t, sim.Rate(48e9), rate)
 
-	// Across rails: two more cables and two more switches, by way of the spine.
-	p, names = route(t, m, 2, 15)
+	// Across rails, without relays: two more cables and two more switches, by way
+	// of the spine.
+	spec := dgxH100(2)
+	spec.Relay = machine.RelayNever
+	p, names = route(t, build(t, spec), 2, 15)
 	assert.Equal(t, []string{"leaf2 > spine0 (2 ndr links)", "spine0 > leaf7 (2 ndr links)"}, names[3:5])
 	assert.Equal(t, (1960+2*100+2*130)*ns, p.Latency)
 }
@@ -113,7 +116,7 @@ func TestDGX1(t *testing.T) {
 	assert.Equal(t, topology.NVL, p.Kind)
 	// GPUs 2 and 3 share NIC 1.
 	for _, gpu := range []int32{2, 3} {
-		_, names = route(t, m, gpu, 8)
+		_, names = route(t, m, gpu, 8+2)
 		assert.Contains(t, names, "n0.nic1 > leaf1 (1 ndr link)")
 	}
 }
@@ -183,7 +186,7 @@ func TestSeveralNICsPerGPU(t *testing.T) {
 		s.Host.PCIe.NICs = append(s.Host.PCIe.NICs, under(pcie.OnSwitch, i/4, gen5))
 	}
 	m := build(t, s)
-	p, names := route(t, m, 1, 8)
+	p, names := route(t, m, 1, 8+1)
 	assert.EqualValues(t, 2, p.Den)
 	shares := map[string]int32{}
 	for i, h := range p.Hops {
@@ -192,9 +195,13 @@ func TestSeveralNICsPerGPU(t *testing.T) {
 	assert.EqualValues(t, 2, shares["n0.gpu1 > n0.pcie-sw0 (pcie5 x16)"])
 	assert.EqualValues(t, 1, shares["n0.nic2 > leaf2 (1 ndr link)"])
 	assert.EqualValues(t, 1, shares["n0.nic3 > leaf3 (1 ndr link)"])
-	assert.EqualValues(t, 2, shares["n1.pcie-sw0 > n1.gpu0 (pcie5 x16)"])
+	assert.EqualValues(t, 2, shares["n1.pcie-sw0 > n1.gpu1 (pcie5 x16)"])
 	_, rate := m.Graph.Bottleneck(p)
 	assert.Equal(t, sim.Rate(48e9), rate, "the GPU's PCIe link, not the two NICs")
+	// NICs 0 and 1, on the receiver's rails, are below the same switch: no relay.
+	_, names = route(t, m, 1, 8)
+	assert.Contains(t, names, "n0.nic0 > leaf0 (1 ndr link)")
+	assert.NotContains(t, names, "n0.gpu1 > n0.nvswitch (18 nvlink4 links)")
 }
 
 func TestLinksDownInOneRack(t *testing.T) {
@@ -245,7 +252,7 @@ func TestBuildErrors(t *testing.T) {
 		{"rails without relay", func(s *machine.Spec) {
 			s.Host.NVLink = nil
 			s.Fabric = &fabric.Spec{Kind: fabric.RailOptimized, Tiers: 1, Port: ndr}
-		}, []string{"n0.gpu0 cannot reach rail 1"}},
+		}, []string{"n0.gpu0 cannot reach rail 2"}},
 		{"hosts", func(s *machine.Spec) { s.Hosts = -1 }, []string{"-1 hosts"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

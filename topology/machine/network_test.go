@@ -1,7 +1,9 @@
 package machine_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -19,7 +21,6 @@ func TestPXN(t *testing.T) {
 	// From GPU 2 of host 0 to GPU 7 of host 1. NCCL hands the bytes to GPU 7
 	// over NVLink (1,120 ns), whose NIC is on the receiver's rail: 1,120 + 1,960.
 	s := dgxH100(2)
-	s.Relay = machine.RelayAlways
 	m := build(t, s)
 	p, names := route(t, m, 2, 15)
 	assert.Equal(t, []string{
@@ -29,9 +30,32 @@ func TestPXN(t *testing.T) {
 		"n1.nic7 > n1.pcie-sw3 (pcie5 x16)", "n1.pcie-sw3 > n1.gpu7 (pcie5 x16)",
 	}, names)
 	assert.Equal(t, 3080*ns, p.Latency)
-	// The same rail needs no relay.
+	// The same rail needs no relay, nor a NIC below the same switch.
 	_, names = route(t, m, 2, 10)
 	assert.Len(t, names, 6)
+	_, names = route(t, m, 2, 11)
+	assert.Equal(t, []string{"n0.gpu2 > n0.pcie-sw1 (pcie5 x16)", "n0.pcie-sw1 > n0.nic3 (pcie5 x16)", "n0.nic3 > leaf3 (1 ndr link)"}, names[:3])
+	// Every edge of the rings between hosts, and every pair of an all-to-all,
+	// stays below the leaves.
+	for a := range int32(8) {
+		for b := range int32(8) {
+			_, names = route(t, m, a, 8+b)
+			assert.False(t, slices.ContainsFunc(names, func(n string) bool { return strings.Contains(n, "spine") }), "%d to %d: %v", a, b, names)
+			assert.Contains(t, names, fmt.Sprintf("n0.nic%d > leaf%d (1 ndr link)", b, b))
+		}
+	}
+	// Relays on demand, and a fat tree, which has no rails: the GPU's own NIC.
+	for _, change := range []func(s *machine.Spec){
+		func(s *machine.Spec) { s.Relay = machine.RelayIfNeeded },
+		func(s *machine.Spec) { s.Fabric.Kind = fabric.FatTree },
+		// Without GPUDirect RDMA the peer would stage the bytes like the sender.
+		func(s *machine.Spec) { tree := *s.Host.PCIe; tree.GDR = pcie.Nowhere; s.Host.PCIe = &tree },
+	} {
+		s := dgxH100(2)
+		change(&s)
+		_, names = route(t, build(t, s), 2, 15)
+		assert.True(t, slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "n0.nic2 > ") }), "%v", names)
+	}
 	// Without NVLink there is no peer to hand to: across the spines.
 	s.Host.NVLink = nil
 	_, names = route(t, build(t, s), 2, 15)

@@ -73,10 +73,11 @@ func (v *view) template() (*template, error) {
 	}
 	v.r = router{gpus: int32(v.spec.Host.GPUs), firstTrunk: topology.ResourceID(len(v.builder.g.Links)), places: []place{{template: t}}}
 	v.exits(t)
-	if v.spec.Relay == RelayAlways || v.spec.Relay == RelayIfNeeded && !v.fabric.RailsJoined() {
-		v.relays(t)
-	} else if !v.fabric.RailsJoined() {
+	switch joined := v.fabric.RailsJoined(); {
+	case !joined && v.spec.Relay == RelayNever:
 		v.rails(t)
+	case !joined, v.spec.Relay == RelayAlways && v.fabric.Rails() > 1 && v.nvlink != nil:
+		v.relays(t)
 	}
 	return t, nil
 }
@@ -106,7 +107,7 @@ func (v *view) within(t *template) error {
 			}
 			l := v.pair(x, y)
 			if !l.ok && v.fabric == nil {
-				return fmt.Errorf("nothing joins n%d.gpu%d and n%d.gpu%d: they share no NVLink and no PCIe tree", v.host, x, v.host, y)
+				return fmt.Errorf("nothing joins n%d.gpu%d and n%d.gpu%d: %s", v.host, x, v.host, y, v.apart(x, y))
 			}
 			t.pairs[x*gpus+y] = l
 		}
@@ -134,6 +135,20 @@ func (v *view) pair(x, y int) local {
 	}
 	t := v.trees[tx]
 	return keep(t.Route(t.GPU(gx), t.GPU(gy), nil))
+}
+
+// apart says why nothing joins two GPUs of the host.
+func (v *view) apart(x, y int) string {
+	tx, gx := v.tray(x)
+	ty, gy := v.tray(y)
+	if v.trees == nil || tx != ty {
+		return "they share no NVLink and no PCIe tree"
+	}
+	t := v.trees[tx]
+	if _, whole := t.Direct(t.GPU(gx), t.GPU(gy), nil); whole {
+		return "they may not reach each other over PCIe, and no host memory is left that both reach"
+	}
+	return "no NVLink is left between them, and links of their PCIe tree are out of service"
 }
 
 // tray returns the tray of a GPU and its number there.

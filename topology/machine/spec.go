@@ -16,7 +16,7 @@ type Spec struct {
 	Fabric *fabric.Spec
 
 	// Relay says when traffic between hosts that changes rails is handed to a
-	// GPU on the other rail first (PXN in NCCL).
+	// GPU on the other rail first (PXN in NCCL); the zero value is NCCL's.
 	Relay Relay
 
 	// Notes are sentences a report must repeat: assumed figures, fallbacks.
@@ -40,12 +40,16 @@ type Host struct {
 
 // Relay says when a GPU hands its bytes over NVLink to the peer that is local
 // to the NIC on the receiver's rail, rather than send them across rails. Only
-// senders do; a receiver takes them from its own NIC.
+// senders do; a receiver takes them from its own NIC. It says nothing on a
+// network without rails, nor to hosts without NVLink.
 type Relay uint8
 
-// The relays.
+// The relays. RelayAlways is PXN as NCCL has it by default
+// (src/graph/paths.cc): the peer is of the same tray, NVLink reaches it without
+// a hop between, and it reaches its NIC without host memory. Where no switch
+// joins the rails, any peer that NVLink reaches will do.
 const (
-	RelayIfNeeded Relay = iota // only where no switch joins the rails
-	RelayAlways                // wherever NVLink reaches such a peer, as NCCL does for send and receive by default
+	RelayAlways   Relay = iota // wherever there is such a peer
+	RelayIfNeeded              // only where no switch joins the rails
 	RelayNever                 // NCCL_PXN_DISABLE=1; rails that nothing joins are then an error
 )

@@ -127,7 +127,7 @@ func TestBounceWithoutP2P(t *testing.T) {
 	// the memory of socket 0, out of it, and down the uplink again.
 	p, hops := names(t, g, tree, tree.GPU(0), tree.GPU(1))
 	assert.True(t, p.Staged)
-	assert.Equal(t, topology.PHB, p.Kind)
+	assert.Equal(t, topology.PIX, p.Kind, "as far apart as the matrix of nvidia-smi says")
 	assert.Equal(t, []string{
 		"n0.gpu0 > n0.pcie-sw0 (pcie4 x16)", "n0.pcie-sw0 > n0.rc0 (pcie4 x16)", "n0.rc0 > n0.cpu0 (1 on-die link)",
 		"n0.cpu0 > n0.mem0 (1 ddr4 link)", "n0.mem0 > n0.cpu0 (1 ddr4 link)",
@@ -144,6 +144,11 @@ func TestBounceWithoutP2P(t *testing.T) {
 	}
 	assert.EqualValues(t, 2, load[p.Hops[1].Resource], "the shared uplink")
 	assert.EqualValues(t, 1, load[p.Hops[0].Resource], "the GPU's own link")
+
+	// Two host bridges of one socket: each leg crosses one, the two GPUs are NODE.
+	p, _ = names(t, g, tree, tree.GPU(0), tree.GPU(3))
+	assert.True(t, p.Staged)
+	assert.Equal(t, topology.NODE, p.Kind)
 
 	// Across sockets the buffer is in the memory of the receiver's socket.
 	p, hops = names(t, g, tree, tree.GPU(3), tree.GPU(5))

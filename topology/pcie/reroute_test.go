@@ -66,6 +66,13 @@ func TestMemoryDown(t *testing.T) {
 	p, hops := names(t, g, tree, tree.GPU(3), tree.GPU(5))
 	require.True(t, p.Staged)
 	assert.Contains(t, hops, "n0.cpu0 > n0.mem0 (1 ddr4 link)")
+	// Both GPUs are on socket 0, and its memory is out: that of socket 1.
+	g, tree = build(t, s)
+	g, tree = without(g, tree, [2]string{"n0.cpu0", "n0.mem0"})
+	p, hops = names(t, g, tree, tree.GPU(3), tree.GPU(4))
+	require.True(t, p.Staged)
+	assert.Contains(t, hops, "n0.cpu1 > n0.mem1 (1 ddr4 link)")
+	assert.Equal(t, topology.PHB, p.Kind)
 }
 
 func TestBouncesShareTheMemory(t *testing.T) {

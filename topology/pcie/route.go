@@ -12,7 +12,9 @@ import (
 //
 // A staged path crosses PCIe upwards, is written to memory, read from memory
 // and crosses PCIe downwards; what it crosses twice in one direction carries
-// two shares. Where that memory is out of service it is the other end's.
+// two shares. Its kind remains that of the direct way: how far the two are
+// apart. Where that memory is out of service it is the other end's, and then
+// that of any other socket.
 //
 // ok is false where links out of service part the two; it is true in any tree
 // as it was built.
@@ -21,9 +23,9 @@ func (t *Tree) Route(a, b Device, buf []topology.Hop) (p topology.Path, ok bool)
 	if a == b {
 		return p, true
 	}
-	direct := p
 	peers := t.vertices[a].kind == topology.GPU && t.vertices[b].kind == topology.GPU
-	if ok = t.walk(&direct, a, b); ok && t.allows(a, b, direct.Kind) {
+	direct, ok := t.Direct(a, b, buf)
+	if ok && t.allows(a, b, direct.Kind) {
 		if peers && direct.Kind == topology.SYS {
 			direct.Rate = t.spec.PeerRate
 		}
@@ -36,10 +38,18 @@ func (t *Tree) Route(a, b Device, buf []topology.Hop) (p topology.Path, ok bool)
 	if t.vertices[b].kind == topology.NIC {
 		near, far = far, near
 	}
-	for _, socket := range [...]int{near, far} {
+	for k := range 2 + t.spec.Sockets {
+		socket := k - 2
+		switch k {
+		case 0:
+			socket = near
+		case 1:
+			socket = far
+		}
 		mem := t.Memory(socket)
 		staged := topology.Path{Hops: p.Hops, Den: 1, Staged: true}
 		if t.walk(&staged, a, mem) && t.walk(&staged, mem, b) {
+			staged.Kind = direct.Kind
 			if peers {
 				t.hold(&staged, int32(a), int32(b))
 			}
@@ -47,6 +57,14 @@ func (t *Tree) Route(a, b Device, buf []topology.Hop) (p topology.Path, ok bool)
 		}
 	}
 	return p, false
+}
+
+// Direct returns the way from one device to another without host memory,
+// whether or not it may be taken, and whether all its links are in service.
+func (t *Tree) Direct(a, b Device, buf []topology.Hop) (p topology.Path, ok bool) {
+	p = topology.Path{Hops: buf[:0], Den: 1}
+	ok = t.walk(&p, a, b)
+	return p, ok
 }
 
 // allows reports whether a may reach b over a path of that kind without host
