@@ -185,25 +185,28 @@ func (r *resolver) network(m *Machine, o Options) error {
 	m.Fabric = f
 	m.Spec.Fabric = r.fabric(f, sw, trunk, port, nicLatency)
 	if o.Fabric == "" {
-		m.grow()
+		return m.grow()
 	}
 	return nil
 }
 
 // grow gives the system's usual fabric a third tier where two cannot join so
-// many hosts: nobody asked for two.
-func (m *Machine) grow() {
+// many hosts: nobody asked for two. Where three cannot either, the error is
+// theirs.
+func (m *Machine) grow() error {
 	if m.Spec.Fabric.Tiers != 2 || m.Spec.Validate() == nil {
-		return
+		return nil
 	}
 	taller := *m.Spec.Fabric
 	taller.Tiers = 3
 	spec := m.Spec
 	spec.Fabric = &taller
-	if spec.Validate() == nil {
-		m.Spec = spec
-		m.grown = fmt.Sprintf("fabric %s has three tiers of switches here: two do not join %d nodes", m.Fabric.Name, m.Spec.Hosts)
+	if err := spec.Validate(); err != nil {
+		return fmt.Errorf("fabric %s with three tiers of switches: %w; name another fabric (network.fabric) or use fewer nodes", m.Fabric.Name, err)
 	}
+	m.Spec = spec
+	m.grown = fmt.Sprintf("fabric %s has three tiers of switches here: two do not join %d nodes", m.Fabric.Name, m.Spec.Hosts)
+	return nil
 }
 
 // assumptions says which figures are assumed, one sentence for a reason.

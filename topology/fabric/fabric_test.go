@@ -168,6 +168,35 @@ func TestThreeTiers(t *testing.T) {
 	}
 }
 
+func TestThreeTiersHoldACubeOfTheRadix(t *testing.T) {
+	// radix^3/4 ports: 64 pods of 32 leaves of 32 hosts' NICs, whatever the rails.
+	for _, c := range []struct{ hosts, nics, radix int }{
+		{8192, 8, 64}, {16384, 4, 64}, {65536, 1, 64}, {2049, 8, 64}, {114 * 18, 4, 64}, {54, 4, 6 * 2},
+	} {
+		s := fabric.Spec{Kind: fabric.RailOptimized, Tiers: 3, Radix: c.radix, Port: ndr}
+		assert.NoError(t, s.Validate(c.hosts, c.nics), "%+v", c)
+	}
+	s := fabric.Spec{Kind: fabric.RailOptimized, Tiers: 3, Radix: 64, Port: ndr}
+	assert.ErrorContains(t, s.Validate(8193, 8), "65 pods of 32 leaves, whose spines have 32 uplinks each, do not fit on 32 cores of radix 64")
+	// Spines that pass on a third of what they take in have more leaves below.
+	s.CoreOversubscription = 3
+	assert.NoError(t, s.Validate(64*6*32, 8))
+
+	// A small one, cable by cable: radix 8 and 2 rails, 4 hosts a leaf, pods of 4
+	// leaves (two sets), 8 pods for 64 hosts: no switch has more than 8 ports.
+	n := build(t, fabric.Spec{Kind: fabric.RailOptimized, Tiers: 3, Radix: 8, Port: ndr}, 64, 2)
+	assert.Equal(t, map[string]int{"leaf": 32, "spin": 32, "core": 16}, switches(n.g))
+	for _, node := range n.g.Nodes {
+		if node.Kind == topology.Switch {
+			id, _ := n.g.Node(node.Name)
+			_, ports := n.g.Egress(id, topology.Switch, topology.NIC)
+			assert.Equal(t, 8, ports, node.Name)
+		}
+	}
+	m := topology.Machine{Graph: n.g, Ranks: n.ports}
+	assert.InEpsilon(t, 64*50e9, float64(m.Bisection()), 1e-9, "as much as 64 NICs send")
+}
+
 func TestFasterCables(t *testing.T) {
 	// 8 ports of 50 GB/s need 4 cables of 100.
 	xdr := topology.Wire{Rate: 100e9, Class: topology.Class{Name: "xdr"}}
@@ -193,7 +222,7 @@ func TestSpecErrors(t *testing.T) {
 		{"full leaf", fabric.Spec{Kind: fabric.FatTree, Port: ndr, Radix: 8, HostsPerLeaf: 5}, 5, 1, "needs 5 ports down and 5 up, its radix is 8"},
 		{"full rails", fabric.Spec{Kind: fabric.RailOptimized, Tiers: 1, Port: ndr, Radix: 4}, 5, 2, "no tier of switches to join the leaves"},
 		{"too many leaves", fabric.Spec{Kind: fabric.FatTree, Port: ndr, Radix: 4}, 16, 1, "8 leaves with 2 uplinks each do not fit on 2 spines of radix 4"},
-		{"too many pods", fabric.Spec{Kind: fabric.FatTree, Tiers: 3, Port: ndr, Radix: 4}, 32, 1, "8 pods whose spines have 2 uplinks each do not fit on 2 cores of radix 4"},
+		{"too many pods", fabric.Spec{Kind: fabric.FatTree, Tiers: 3, Port: ndr, Radix: 4}, 32, 1, "8 pods of 2 leaves, whose spines have 2 uplinks each, do not fit on 2 cores of radix 4"},
 		{"pods without size", fabric.Spec{Kind: fabric.FatTree, Tiers: 3, Port: ndr, HostsPerLeaf: 2}, 4, 1, "need leaves per pod or the radix"},
 		{"uneven spines", fabric.Spec{Kind: fabric.FatTree, Port: ndr, HostsPerLeaf: 4, Spines: 3}, 8, 1, "do not fit on 3 spines"},
 		{"oversubscription", fabric.Spec{Kind: fabric.SingleSwitch, Port: ndr, Oversubscription: -1}, 8, 1, "oversubscription is -1"},

@@ -144,7 +144,7 @@ func (s *Spec) planSpines(p *plan, coreOver float64) error {
 		}
 	}
 	if !fits(p.spines) {
-		return fmt.Errorf("fabric: %d leaves with %d uplinks each do not fit on %d spines of radix %d: the spines must divide the uplinks and hold them all; change spines, leaves per pod or tiers",
+		return fmt.Errorf("fabric: %d leaves with %d uplinks each do not fit on %d spines of radix %d: the spines must divide the uplinks and hold them all; use 3 tiers, a larger radix or oversubscription",
 			p.leavesPerPod, p.uplinks, p.spines, s.Radix)
 	}
 	p.leafSpine = p.uplinks / p.spines
@@ -152,23 +152,23 @@ func (s *Spec) planSpines(p *plan, coreOver float64) error {
 }
 
 func (s *Spec) planPods(p *plan) error {
+	over := s.CoreOversubscription
+	if over == 0 {
+		over = 1
+	}
 	p.leavesPerPod = s.LeavesPerPod
 	if p.leavesPerPod == 0 {
 		switch {
+		case s.Radix > 0:
+			p.leavesPerPod = p.rails * max(1, s.podSize(over)/p.rails)
 		case s.Kind == RailOptimized:
 			p.leavesPerPod = p.rails
-		case s.Radix > 0:
-			p.leavesPerPod = max(1, s.Radix/2)
 		default:
 			return errors.New("fabric: three tiers need leaves per pod or the radix of a switch")
 		}
 	}
 	p.leavesPerPod = min(p.leavesPerPod, p.leaves)
 	p.pods = (p.leaves + p.leavesPerPod - 1) / p.leavesPerPod
-	over := s.CoreOversubscription
-	if over == 0 {
-		over = 1
-	}
 	if err := s.planSpines(p, over); err != nil {
 		return err
 	}
@@ -184,9 +184,19 @@ func (s *Spec) planPods(p *plan) error {
 		}
 	}
 	if !fits(p.cores) {
-		return fmt.Errorf("fabric: %d pods whose spines have %d uplinks each do not fit on %d cores of radix %d: the cores must divide the uplinks and hold them all; change cores or leaves per pod",
-			p.pods, p.spineUp, p.cores, s.Radix)
+		return fmt.Errorf("fabric: %d pods of %d leaves, whose spines have %d uplinks each, do not fit on %d cores of radix %d: the cores must divide the uplinks and hold them all; use a larger radix or oversubscription",
+			p.pods, p.leavesPerPod, p.spineUp, p.cores, s.Radix)
 	}
 	p.spineCores = p.spineUp / p.cores
 	return nil
+}
+
+// podSize returns the most leaves that spines of the radix can have below
+// them, one cable to each, with as many up as the oversubscription wants.
+func (s *Spec) podSize(over float64) int {
+	n := 1
+	for n < s.Radix && n+1+up(n+1, over) <= s.Radix {
+		n++
+	}
+	return n
 }

@@ -54,7 +54,8 @@ type Spec struct {
 	HostsPerLeaf int
 
 	// LeavesPerPod is how many leaves share a set of spines in three tiers. 0
-	// is one set of rails, or half the radix. In a dragonfly it is the number of
+	// is as many as the radix allows, half of it without oversubscription, in
+	// whole sets of rails, but at least one. In a dragonfly it is the number of
 	// switches of a group; 0 is twice the ports that a switch has to hosts.
 	LeavesPerPod int
 
