@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -78,10 +79,10 @@ func NewTopo(hw *configs.Hardware, version string) (*Topo, error) {
 
 func (t *Topo) add(p topology.Path, a, b int32) {
 	t.Pairs++
-	rate := pathRate(t.Machine.Graph, p)
+	_, rate := t.Machine.Graph.Bottleneck(p)
 	for i := range t.Paths {
 		c := &t.Paths[i]
-		if c.Kind == p.Kind && c.Staged == p.Staged && c.Rate == rate && c.Latency == p.Latency {
+		if c.Kind == p.Kind && c.Staged == p.Staged && near(c.Rate, rate) && c.Latency == p.Latency {
 			c.Pairs++
 			return
 		}
@@ -93,17 +94,8 @@ func (t *Topo) add(p topology.Path, a, b int32) {
 	t.Paths = append(t.Paths, c)
 }
 
-// pathRate is what one transfer reaches alone: the hop that is full first.
-func pathRate(g *topology.Graph, p topology.Path) sim.Rate {
-	rate := p.Rate
-	for _, h := range p.Hops {
-		r := g.Capacity(h.Resource) * sim.Rate(p.Den) / sim.Rate(h.Share)
-		if rate == 0 || r < rate {
-			rate = r
-		}
-	}
-	return rate
-}
+// near reports whether two rates are one on a page, which shows three figures.
+func near(a, b sim.Rate) bool { return math.Abs(float64(a-b)) <= 1e-3*float64(max(a, b)) }
 
 // Text writes the machine as sentences and tables that can be read aloud.
 func (t *Topo) Text(w io.Writer, tm *term.Terminal) error {

@@ -99,3 +99,24 @@ func TestLargeNodes(t *testing.T) {
 	_, err = WriteMatrix(hw)
 	assert.Error(t, err)
 }
+
+// holding is the routes of a machine whose transfers hold each link for as long
+// again as they use it.
+type holding struct{ topology.Router }
+
+func (h holding) Route(a, b int32, buf []topology.Hop) (topology.Path, error) {
+	p, err := h.Router.Route(a, b, buf)
+	p.Held = append([]topology.Hop(nil), p.Hops...)
+	return p, err
+}
+
+// TestTopoCountsWhatIsHeld: the rate of a way is that of a lone transfer, with
+// what it holds beyond its bytes.
+func TestTopoCountsWhatIsHeld(t *testing.T) {
+	hw := mesh(t)
+	hw.Machine.Router = holding{hw.Machine.Router}
+	topo, err := NewTopo(hw, "x")
+	require.NoError(t, err)
+	require.Len(t, topo.Paths, 1)
+	assert.Equal(t, 25*sim.GBps, topo.Paths[0].Rate, "half of two links of 25 GB/s")
+}
