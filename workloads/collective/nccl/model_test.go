@@ -142,8 +142,7 @@ func TestReleases(t *testing.T) {
 }
 
 // Whatever the machine: what is chosen is considered, and nothing considered
-// is predicted faster; more bytes never take less time at the switch from one
-// choice to the next than the least latency.
+// is predicted faster.
 func TestTheChoiceIsTheLeast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := hgx(rapid.IntRange(1, 40).Draw(t, "nodes"))
