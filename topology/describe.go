@@ -151,7 +151,27 @@ func (g *Graph) Egress(n NodeID, kinds ...NodeKind) (rate sim.Rate, width int) {
 // GPUEgress returns what a GPU can send over NVLink, per direction, and over
 // how many links; zero without NVLink.
 func (m *Machine) GPUEgress(rank int32) (rate sim.Rate, links int) {
-	return m.Graph.Egress(m.Ranks[rank], GPU, NVSwitch)
+	for i := range m.Graph.Links {
+		if l := &m.Graph.Links[i]; l.From == m.Ranks[rank] && !l.Down && m.Graph.nvlink(l) {
+			rate += l.Rate
+			links += int(l.Width)
+		}
+	}
+	return rate, links
+}
+
+// nvlink reports whether a link is of NVLink, C2C left out: to or from an
+// NVSwitch, or direct between two GPUs of a host. A direct link between hosts
+// is a network.
+func (g *Graph) nvlink(l *Link) bool {
+	from, to := &g.Nodes[l.From], &g.Nodes[l.To]
+	switch {
+	case from.Kind == NVSwitch:
+		return to.Kind == GPU || to.Kind == NVSwitch
+	case from.Kind != GPU:
+		return false
+	}
+	return to.Kind == NVSwitch || to.Kind == GPU && from.Host == to.Host
 }
 
 // ResourceName names a resource: see [Graph.ResourceName].

@@ -100,20 +100,31 @@ func (g *Graph) hopNames(p Path) string {
 // Bottleneck returns the resource that limits a lone transfer on the path,
 // and the rate that it allows: the least of capacity x Den / Share, and of
 // the path's own ceiling, which is resource -1. What a path holds counts like
-// what it carries. A path without hops has no
-// limit: rate 0.
+// what it carries, on resources that carry nothing of it as well. A path
+// without hops has no limit: rate 0.
 func (g *Graph) Bottleneck(p Path) (ResourceID, sim.Rate) {
 	worst, rate := ResourceID(-1), p.Rate
-	for _, h := range p.Hops {
-		share := h.Share
-		for _, held := range p.Held {
-			if held.Resource == h.Resource {
-				share += held.Share
+	least := func(id ResourceID, share int32) {
+		r := g.Capacity(id) * sim.Rate(p.Den) / sim.Rate(share)
+		if rate == 0 || r < rate {
+			worst, rate = id, r
+		}
+	}
+	// Both lists are short: a few hops each.
+	of := func(hops []Hop, id ResourceID) (share int32) {
+		for _, h := range hops {
+			if h.Resource == id {
+				share += h.Share
 			}
 		}
-		r := g.Capacity(h.Resource) * sim.Rate(p.Den) / sim.Rate(share)
-		if rate == 0 || r < rate {
-			worst, rate = h.Resource, r
+		return share
+	}
+	for _, h := range p.Hops {
+		least(h.Resource, h.Share+of(p.Held, h.Resource))
+	}
+	for _, h := range p.Held {
+		if of(p.Hops, h.Resource) == 0 {
+			least(h.Resource, of(p.Held, h.Resource))
 		}
 	}
 	return worst, rate

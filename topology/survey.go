@@ -92,12 +92,6 @@ type surveyor struct {
 
 func (v *surveyor) kind(n NodeID) NodeKind { return v.g.Nodes[n].Kind }
 
-// nvlink reports whether a link is of NVLink, C2C left out.
-func (v *surveyor) nvlink(l *Link) bool {
-	onNVLink := func(n NodeID) bool { k := v.kind(n); return k == GPU || k == NVSwitch }
-	return onNVLink(l.From) && onNVLink(l.To)
-}
-
 func (v *surveyor) domains() {
 	domain := make([]int32, len(v.g.Nodes)) // 0 is none yet
 	rankOf := make(map[NodeID]int32, len(v.m.Ranks))
@@ -117,7 +111,7 @@ func (v *surveyor) domains() {
 			queue = queue[1:]
 			for _, id := range v.out[n] {
 				l := &v.g.Links[id]
-				if !v.nvlink(l) || domain[l.To] != 0 {
+				if !v.g.nvlink(l) || domain[l.To] != 0 {
 					continue
 				}
 				domain[l.To] = int32(r) + 1

@@ -317,9 +317,13 @@ func (h *ncclHost) addLink(i int, e *element, position map[string]int) {
 }
 
 // partial recognises files that leave GPUs and NVLinks to be detected: no gpu
-// elements, or devices without identity and without links.
+// elements, or devices without identity and without links. A file that says
+// anything of NVLink, if only that it is down, has them all.
 func (h *ncclHost) partial() {
 	bare := len(h.GPUs) > 0
+	for _, l := range h.links {
+		bare = bare && !slices.ContainsFunc(l.from.children, func(e *element) bool { return e.name == "nvlink" || e.name == "xgmi" })
+	}
 	for _, g := range h.GPUs {
 		bare = bare && len(g.Links) == 0 && g.GFX == "" && (g.PCI < 0 || h.PCI[g.PCI].ID[0] == 0)
 	}

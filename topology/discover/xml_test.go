@@ -200,6 +200,21 @@ func TestNCCLPartial(t *testing.T) {
 	assert.Nil(t, s.Host.NVLink, "a board without")
 }
 
+func TestNCCLDeadLinksAreNoPartialFile(t *testing.T) {
+	// One GPU's NVLinks are down, the other's is to itself: no link is left, and
+	// none comes back from a board of such GPUs.
+	d := read(t, `<system version="1"><cpu numaid="0">
+<pci busid="a:0" class="0x030200" link_speed="16 GT/s" link_width="16"><gpu dev="0" sm="90" rank="0"><nvlink target="b:0" count="0" tclass="0x068000"/></gpu></pci>
+<pci busid="a:1" class="0x030200" link_speed="16 GT/s" link_width="16"><gpu dev="1" sm="90" rank="1"><nvlink target="a:1" count="18" tclass="0x030200"/></gpu></pci>
+</cpu></system>`)
+	assert.False(t, d.Hosts[0].Partial)
+	s, err := d.Spec(&bench{board: []int{6, 6}})
+	require.NoError(t, err)
+	assert.Nil(t, s.Host.NVLink)
+	assert.Len(t, notes(d, discover.Degraded), 1, "%v", d.Notes)
+	assert.Len(t, notes(d, discover.Ignored), 1, "%v", d.Notes)
+}
+
 func TestNCCLErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string

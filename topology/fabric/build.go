@@ -40,6 +40,7 @@ type Fabric struct {
 
 	coarse  bool // rounds shares to topology.CoarseParts
 	missing bool // links between switches are out of service or narrower
+	late    bool // or take longer than as built
 	// With such links, or late ones, ways are listed one by one; the links of one
 	// spine to its cores remain trunks where all are there: [pod][spine].
 	spineUp, spineDown [][]topology.ResourceID

@@ -82,6 +82,25 @@ func TestDragonflyDetours(t *testing.T) {
 	assert.Greater(t, len(hops), 4, "%v", hops)
 }
 
+func TestDenominatorOfLateLinks(t *testing.T) {
+	// Four leaves on three spines. One late cable, and the ways are listed one by
+	// one: thirds.
+	n := build(t, fabric.Spec{Kind: fabric.FatTree, HostsPerLeaf: 3, Spines: 3, Port: ndr}, 12, 1)
+	assert.EqualValues(t, 1, n.Reroute(n.g, false).Denominator(1<<13))
+	g := *n.g
+	g.Links = append([]topology.Link(nil), g.Links...)
+	for i, l := range g.Links {
+		if g.Nodes[l.From].Name == "leaf0" && g.Nodes[l.To].Name == "spine1" {
+			g.Links[i].Latency += ns
+		}
+	}
+	late := n.Reroute(&g, false)
+	_, den, _, ok := late.Route(0, 3, nil)
+	assert.True(t, ok)
+	assert.EqualValues(t, 3, den)
+	assert.EqualValues(t, 3, late.Denominator(1<<13))
+}
+
 func TestRailOnly(t *testing.T) {
 	n := build(t, fabric.Spec{Kind: fabric.RailOnly, Port: ndr}, 4, 2)
 	assert.False(t, n.RailsJoined())

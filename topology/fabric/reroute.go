@@ -13,12 +13,11 @@ import (
 func (f *Fabric) Reroute(g *topology.Graph, coarse bool) *Fabric {
 	n := *f
 	n.g, n.coarse = g, coarse
-	late := false
 	look := func(l topology.LinkID) {
 		if l != none {
 			was, is := f.g.Links[l], g.Links[l]
 			n.missing = n.missing || is.Down || is.Width != was.Width
-			late = late || is.Latency != was.Latency
+			n.late = n.late || is.Latency != was.Latency
 		}
 	}
 	for _, sets := range [][][]topology.LinkID{f.toSpines, f.toLeaf, f.toCores, f.toPod, f.local} {
@@ -36,8 +35,8 @@ func (f *Fabric) Reroute(g *topology.Graph, coarse bool) *Fabric {
 		}
 	}
 	switch {
-	case !f.trunks, !n.missing && !late:
-	case !late && f.plan.cores == 0 && n.sameSpines():
+	case !f.trunks, !n.missing && !n.late:
+	case !n.late && f.plan.cores == 0 && n.sameSpines():
 		n.AddTrunks(g)
 	default:
 		n.trunks = false
@@ -101,7 +100,7 @@ func (f *Fabric) evenPlane(s int) bool {
 // Denominator returns the least common denominator of the paths between all
 // leaves, or more than limit.
 func (f *Fabric) Denominator(limit int64) int64 {
-	if !f.missing || f.trunks || f.ecmp {
+	if !f.missing && !f.late || f.trunks || f.ecmp {
 		return 1
 	}
 	of := make([]int32, len(f.switches))

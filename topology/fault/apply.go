@@ -131,7 +131,10 @@ func (a *applier) befall(f *Fault, l *topology.Link) error {
 		l.Down = true
 	}
 	if f.Width != 0 {
-		if f.Width >= l.Width {
+		if f.Width == l.Width {
+			return fmt.Errorf("%s has a width of %d already; want less, or a factor with a point", ends, l.Width)
+		}
+		if f.Width > l.Width {
 			return fmt.Errorf("%s has a width of %d, so x%d would leave more than there is; want less, or a factor with a point", ends, l.Width, f.Width)
 		}
 		l.Rate *= sim.Rate(f.Width) / sim.Rate(l.Width)

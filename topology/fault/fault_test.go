@@ -115,6 +115,10 @@ func TestFixedRoutes(t *testing.T) {
 	assert.Same(t, m, n)
 	_, err = fault.Apply(m, fault.Fault{Target: "n0.gpu0", Down: true}, fault.Fault{Target: "n0.gpu0", Down: true})
 	assert.ErrorContains(t, err, "out of service already")
+	_, err = fault.Apply(m, fault.Fault{Target: "n0.gpu0>*", Width: 4})
+	assert.ErrorContains(t, err, "n0.gpu0 > n0.gpu1 has a width of 4 already")
+	_, err = fault.Apply(m, fault.Fault{Target: "n0.gpu0>*", Width: 5})
+	assert.ErrorContains(t, err, "has a width of 4, so x5 would leave more than there is")
 	_, err = fault.Apply(m, fault.Fault{})
 	assert.ErrorContains(t, err, "apply faults to pair: fault of \"\": no target")
 }
