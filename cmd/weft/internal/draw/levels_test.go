@@ -53,7 +53,7 @@ func TestWhatDiffersIsDrawnApart(t *testing.T) {
 	m := spoil(t, cluster(t), "n37.gpu3", "n37.nvswitch1", halve)
 	assert.Equal(t, []string{"Inside host 0, and 510 like it", "Inside host 37"}, titles(m)[1:])
 	svg := drawn(t, m)
-	for _, want := range []string{">host 37<", ">31 hosts<", ">15 equal groups, each of 32 hosts, 256 GPUs<", ">1 slow link<", ">44.0 GB/s<"} {
+	for _, want := range []string{">host 37<", ">127 hosts<", ">3 equal groups, each of 128 hosts, 1,024 GPUs<", ">1 slow link<", ">44.0 GB/s<"} {
 		assert.Contains(t, svg, want)
 	}
 }
