@@ -78,7 +78,7 @@ func TestLikeRefuses(t *testing.T) {
 		{"systems:\n  a: {like: dgx-h100, origin: {source: weft, status: derived}}\n", `key "title" is missing`},
 		{"sources:\n  a: {like: weft}\n", `unknown key "like"`},
 		{"systems:\n  a: {like: dgx-1-v100, title: t, origin: {source: weft, status: derived}, pcie: {roots: 1+1, switches: 2}}\n",
-			`f.yaml:2:83: pcie.switch: switches and layout need the name of a switch`},
+			`f.yaml:2:83: pcie.switch: switches, layout and uplink need the name of a switch`},
 	} {
 		assert.ErrorContains(t, load(t).Merge(strings.NewReader(tc.file), "f.yaml"), tc.want)
 	}

@@ -118,7 +118,7 @@ func (r *resolver) nvlink(n *SystemNVLink) (*nvlink.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec.SwitchLatency = use(r, sw.Latency)
+	spec.SwitchLatency, spec.Ports = use(r, sw.Latency), int(use(r, sw.Ports))
 	if n.Tier != nil {
 		spec.Tier, err = r.tier(n.Tier)
 	}
@@ -136,7 +136,7 @@ func (r *resolver) tier(t *SystemTier) (*nvlink.Tier, error) {
 	if err != nil {
 		return nil, err
 	}
-	tier.SwitchLatency = use(r, sw.Latency)
+	tier.SwitchLatency, tier.Ports = use(r, sw.Latency), int(use(r, sw.Ports))
 	return tier, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/topology"
+	"github.com/weft-sim/weft/topology/discover"
 	"github.com/weft-sim/weft/topology/machine"
 )
 
@@ -111,6 +112,46 @@ func TestNVLinksOfEveryGPU(t *testing.T) {
 	}
 }
 
+// The routes of all pairs together use each NVLink of the machine, and none
+// but the GPUs' own: no link is there for nothing.
+func TestRoutesUseEveryNVLink(t *testing.T) {
+	c := load(t)
+	for _, name := range c.Systems() {
+		m, built := build(t, c, name, Options{})
+		if m.System.NVLink == nil {
+			continue
+		}
+		g, used := built.Graph, make([]bool, len(built.Graph.Links))
+		var buf []topology.Hop
+		// Those from and to the first and last GPU of a large domain reach all.
+		for a := range int32(len(built.Ranks)) {
+			for b := range int32(len(built.Ranks)) {
+				if n := int32(len(built.Ranks)) - 1; n > 80 && a != 0 && b != 0 && a != n && b != n {
+					continue
+				}
+				p, err := built.Route(a, b, buf)
+				require.NoError(t, err)
+				for _, h := range p.Hops {
+					links, _ := g.Members(h.Resource)
+					for _, l := range links {
+						used[l] = true
+					}
+				}
+				buf = p.Hops
+			}
+		}
+		idle := map[string]bool{}
+		for i, l := range g.Links {
+			from, to := g.Nodes[l.From].Kind, g.Nodes[l.To].Kind
+			gpu, nvswitch := from == topology.GPU || to == topology.GPU, from == topology.NVSwitch || to == topology.NVSwitch
+			if (nvswitch && gpu || from == topology.GPU && to == topology.GPU) && !used[i] {
+				idle[g.ResourceName(topology.ResourceID(i))] = true
+			}
+		}
+		assert.Empty(t, idle, name)
+	}
+}
+
 // A switch holds no more NVLinks than it has ports.
 func TestNVSwitchPorts(t *testing.T) {
 	c := load(t)
@@ -123,9 +164,6 @@ func TestNVSwitchPorts(t *testing.T) {
 		sw, err := c.Switch(n.Switch)
 		require.NoError(t, err)
 		ports := sw.Ports.Value()
-		if name == "dgx-gh200" {
-			ports *= 2 // a tray of two chips counts as one switch there
-		}
 		used := map[topology.NodeID]Count{}
 		for _, l := range built.Graph.Links {
 			if built.Graph.Nodes[l.From].Kind == topology.NVSwitch {
@@ -207,6 +245,33 @@ func TestPCIeServers(t *testing.T) {
 	p, err := acs.Route(0, 3, nil)
 	require.NoError(t, err)
 	assert.Greater(t, p.Latency, 195*sim.Nanosecond, "with ACS through the host bridge")
+}
+
+// The recorded matrix of 8 B300 has PXB from each GPU to its NIC, NODE to the
+// others of its socket, SYS beyond.
+func TestB300IsAsFarFromItsNICAsRecorded(t *testing.T) {
+	m, _ := build(t, load(t), "dgx-b300", Options{Hosts: 2})
+	words := discover.Relations(&m.Spec)
+	for gpu := range 8 {
+		for nic := range 8 {
+			want := topology.NODE
+			switch {
+			case nic == gpu:
+				want = topology.PXB
+			case nic/4 != gpu/4:
+				want = topology.SYS
+			}
+			assert.Equal(t, want.String(), words.At(gpu, 8+nic).Kind.String(), "GPU%d, NIC%d", gpu, nic)
+		}
+	}
+}
+
+// The uplinks of p5 are PCIe 4 although its CPU and its GPUs speak PCIe 5.
+func TestUplinkOfItsOwn(t *testing.T) {
+	m, _ := build(t, load(t), "aws-p5", Options{})
+	assert.Equal(t, "epyc-genoa", m.System.CPU)
+	assert.Equal(t, "pcie4x16", m.Spec.Host.PCIe.Switches[0].Link.Class.Name)
+	assert.Equal(t, "pcie5x16", m.Spec.Host.PCIe.GPUs[0].Link.Class.Name)
 }
 
 // The wires of the benchmark work: 936.25 ns a link, two links a path; in two

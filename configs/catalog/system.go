@@ -83,20 +83,29 @@ type SystemPCIe struct {
 	Switch   string        `yaml:"switch"`                // below each host bridge; "" hangs devices from the CPU
 	Roots    Figure[Split] `yaml:"roots" weft:"required"` // host bridges on each socket
 	Switches Figure[Count] `yaml:"switches"`              // with devices, below each host bridge; not known is one
-	Layout   string        `yaml:"layout" weft:"enum=side-by-side|chain|tree"`
+	Layout   string        `yaml:"layout" weft:"enum=side-by-side|chain|tree|nested"`
+	Uplink   string        `yaml:"uplink"` // link from the switches to the host bridge; "" is the slower of theirs
 }
 
 // The layouts of several switches below a host bridge. The empty one is
-// sideBySide: each has a port of the host bridge.
+// sideBySide.
 const (
-	chain = "chain" // the first hangs from the host bridge, each further one from the one before
-	tree  = "tree"  // all hang from one more switch, which hangs from the host bridge
+	sideBySide = "side-by-side" // each has a port of the host bridge
+	chain      = "chain"        // the first hangs from the host bridge, each further one from the one before
+	tree       = "tree"         // all hang from one more switch, which hangs from the host bridge
+
+	// nested is two switches, the second below the first: GPUs hang from the
+	// first, NICs from the second.
+	nested = "nested"
 )
 
 // Check refuses switches that nobody named.
 func (p *SystemPCIe) Check(report func(key, message string)) {
-	if p.Switch == "" && (p.Switches.Known() || p.Layout != "") {
-		report("switch", "switches and layout need the name of a switch")
+	if p.Switch == "" && (p.Switches.Known() || p.Layout != "" || p.Uplink != "") {
+		report("switch", "switches, layout and uplink need the name of a switch")
+	}
+	if p.Layout == nested && p.Switches.Value() != 2 {
+		report("switches", "the layout nested is of 2 switches: for the GPUs, and below it for the NICs")
 	}
 }
 

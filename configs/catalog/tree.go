@@ -10,12 +10,12 @@ import (
 
 // places are where the devices of a tray can hang, in order.
 type places struct {
-	at   []pcie.Parent
-	link *Link // that ends there; a device may be slower
+	gpus, nics []pcie.Parent
+	link       *Link // that ends there; a device may be slower
 }
 
 // deal returns the place of device i of n.
-func (p *places) deal(i, n int) pcie.Parent { return p.at[i*len(p.at)/n] }
+func deal(at []pcie.Parent, i, n int) pcie.Parent { return at[i*len(at)/n] }
 
 // roots adds the host bridges and the switches below them.
 func (r *resolver) roots(spec *pcie.Spec, s *System, cpu *CPU, host *Link) (*places, error) {
@@ -25,7 +25,7 @@ func (r *resolver) roots(spec *pcie.Spec, s *System, cpu *CPU, host *Link) (*pla
 	}
 	below := 1 // switches with a port of the host bridge
 	each := max(1, int(use(r, s.PCIe.Switches)))
-	if s.PCIe.Layout != chain && s.PCIe.Layout != tree {
+	if s.PCIe.Layout == "" || s.PCIe.Layout == sideBySide {
 		below = each
 	}
 	ondie := topology.Wire{
@@ -43,8 +43,9 @@ func (r *resolver) roots(spec *pcie.Spec, s *System, cpu *CPU, host *Link) (*pla
 	if s.PCIe.Switch == "" {
 		p := &places{link: host}
 		for i := range spec.Bridges {
-			p.at = append(p.at, pcie.Parent{Kind: pcie.OnBridge, Index: i})
+			p.gpus = append(p.gpus, pcie.Parent{Kind: pcie.OnBridge, Index: i})
 		}
+		p.nics = p.gpus
 		return p, nil
 	}
 	sw, err := r.c.Switch(s.PCIe.Switch)
@@ -57,7 +58,13 @@ func (r *resolver) roots(spec *pcie.Spec, s *System, cpu *CPU, host *Link) (*pla
 	}
 	spec.SwitchLatency = use(r, sw.Latency)
 	lanes := int(use(r, sw.UplinkLanes))
-	uplink, between := r.lanes(slower(l, host), lanes), r.lanes(l, lanes)
+	upwards := slower(l, host)
+	if s.PCIe.Uplink != "" {
+		if upwards, err = r.c.Link(s.PCIe.Uplink); err != nil {
+			return nil, err
+		}
+	}
+	uplink, between := r.lanes(upwards, lanes), r.lanes(l, lanes)
 	p := &places{link: l}
 	for i := range spec.Bridges {
 		bridge := pcie.Parent{Kind: pcie.OnBridge, Index: i}
@@ -69,10 +76,15 @@ func (r *resolver) roots(spec *pcie.Spec, s *System, cpu *CPU, host *Link) (*pla
 		if s.PCIe.Layout == tree {
 			above, up = add(), between
 		}
-		for range each {
+		for k := range each {
 			here := add()
-			p.at = append(p.at, here)
-			if s.PCIe.Layout == chain {
+			if s.PCIe.Layout != nested || k == 0 {
+				p.gpus = append(p.gpus, here)
+			}
+			if s.PCIe.Layout != nested || k > 0 {
+				p.nics = append(p.nics, here)
+			}
+			if s.PCIe.Layout == chain || s.PCIe.Layout == nested {
 				above, up = here, between
 			}
 		}
@@ -82,12 +94,12 @@ func (r *resolver) roots(spec *pcie.Spec, s *System, cpu *CPU, host *Link) (*pla
 
 // devices deals GPUs and NICs over their places.
 func (r *resolver) devices(spec *pcie.Spec, s *System, g *GPU, gpus int, p *places) error {
-	slot := func(i, n int, d Slot) (pcie.Slot, error) {
+	slot := func(at []pcie.Parent, i, n int, d Slot) (pcie.Slot, error) {
 		l, err := r.c.Link(d.Link)
 		if err != nil {
 			return pcie.Slot{}, err
 		}
-		return pcie.Slot{Under: p.deal(i, n), Link: r.lanes(slower(l, p.link), int(use(r, d.Lanes)))}, nil
+		return pcie.Slot{Under: deal(at, i, n), Link: r.lanes(slower(l, p.link), int(use(r, d.Lanes)))}, nil
 	}
 	for i := range gpus {
 		var d pcie.Slot
@@ -99,7 +111,7 @@ func (r *resolver) devices(spec *pcie.Spec, s *System, g *GPU, gpus int, p *plac
 				d = pcie.Slot{Under: pcie.Parent{Kind: pcie.OnSocket, Index: i * spec.Sockets / gpus}, Link: r.wire(l, 1)}
 			}
 		case g.PCIe != nil:
-			d, err = slot(i, gpus, *g.PCIe)
+			d, err = slot(p.gpus, i, gpus, *g.PCIe)
 		default:
 			err = fmt.Errorf("GPU %s has neither pcie nor c2c, so it cannot hang in a PCIe tree", g.Name)
 		}
@@ -117,7 +129,7 @@ func (r *resolver) devices(spec *pcie.Spec, s *System, g *GPU, gpus int, p *plac
 	}
 	n := int(use(r, s.NICs))
 	for i := range n {
-		d, err := slot(i, n, nic.PCIe)
+		d, err := slot(p.nics, i, n, nic.PCIe)
 		if err != nil {
 			return err
 		}

@@ -285,3 +285,26 @@ func TestEdgeLists(t *testing.T) {
 		})
 	}
 }
+
+func TestSwitchesHaveSoManyPorts(t *testing.T) {
+	rack := nvlink.Spec{Planes: []int{1, 1}, Link: topology.Wire{Rate: 20e9}, Ports: 72}
+	assert.NoError(t, rack.Validate(72))
+	rack.Planes[1] = 70
+	assert.ErrorContains(t, rack.Validate(72), "plane 1: 5040 links of 72 GPUs and 0 to other switches, but a switch has 72 ports")
+	rack.Ports = 0
+	assert.NoError(t, rack.Validate(72), "not known")
+	rack.Ports = -1
+	assert.ErrorContains(t, rack.Validate(72), "a switch has -1 ports")
+
+	// Two groups of 36 with 36 links to the twin fill 72 ports; three do not.
+	twins := nvlink.Spec{Planes: []int{1}, Link: topology.Wire{Rate: 20e9}, Ports: 72, Tier: &nvlink.Tier{Groups: 2, Uplinks: []int{36}}}
+	assert.NoError(t, twins.Validate(72))
+	twins.Tier.Groups = 3
+	assert.ErrorContains(t, twins.Validate(108), "36 GPUs and 72 to other switches")
+
+	// 32 groups of 20 links over 10 upper switches: 64 each.
+	upper := nvlink.Spec{Planes: []int{5}, Link: topology.Wire{Rate: 20e9}, Ports: 64, Tier: &nvlink.Tier{Groups: 32, Uplinks: []int{20}, Switches: []int{10}, Ports: 64}}
+	assert.NoError(t, upper.Validate(256))
+	upper.Tier.Switches[0] = 5
+	assert.ErrorContains(t, upper.Validate(256), "tier: plane 0: 128 links from 32 groups to each upper switch, but one has 64 ports")
+}

@@ -20,8 +20,10 @@ type Spec struct {
 	// Link is one NVLink. Its Rate is that of one link, per direction.
 	Link topology.Wire
 
-	// SwitchLatency is the traversal of an NVSwitch.
+	// SwitchLatency is the traversal of an NVSwitch, Ports the links that one
+	// holds; 0 is not known, and no limit.
 	SwitchLatency sim.Time
+	Ports         int
 
 	// Tier joins groups of GPUs that have planes of their own; nil if every GPU
 	// is on every plane.
@@ -63,7 +65,8 @@ type Tier struct {
 	Switches []int
 
 	// Link is one link of the tier; zero is Spec.Link. SwitchLatency is the
-	// traversal of an upper switch.
+	// traversal of an upper switch, Ports the links that one holds (0 is no limit).
 	Link          topology.Wire
 	SwitchLatency sim.Time
+	Ports         int
 }

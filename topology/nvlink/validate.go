@@ -23,6 +23,9 @@ func (s *Spec) Validate(gpus int) error {
 	if !(s.Link.Rate > 0) {
 		add("rate of a link is %v B/s, must be positive", float64(s.Link.Rate))
 	}
+	if s.Ports < 0 {
+		add("a switch has %d ports, must not be negative", s.Ports)
+	}
 	if s.Link.Latency < 0 || s.SwitchLatency < 0 {
 		add("latency is negative: link %v, switch %v", s.Link.Latency, s.SwitchLatency)
 	}
@@ -32,6 +35,7 @@ func (s *Spec) Validate(gpus int) error {
 		}
 	}
 	s.validateTier(gpus, add)
+	s.validatePorts(gpus, add)
 	seen := make(map[[2]int]bool)
 	for i, e := range s.Edges {
 		a, b := min(e[0], e[1]), max(e[0], e[1])
@@ -99,5 +103,32 @@ func (s *Spec) validateTier(gpus int, add func(string, ...any)) {
 	if w := s.tierLink(); !(w.Rate > 0) || w.Latency < 0 || t.SwitchLatency < 0 {
 		add("tier: a link has rate %v B/s and latency %v, an upper switch takes %v; the rate must be positive, a latency not negative",
 			float64(w.Rate), w.Latency, t.SwitchLatency)
+	}
+}
+
+// validatePorts holds the links of each switch against its ports.
+func (s *Spec) validatePorts(gpus int, add func(string, ...any)) {
+	t := s.Tier
+	groups := 1
+	if t != nil && t.Groups > 1 {
+		groups = t.Groups
+	}
+	for p, n := range s.Planes {
+		down, upwards := gpus/groups*n, 0
+		if t != nil && p < len(t.Uplinks) {
+			upwards = t.Uplinks[p]
+			if t.Switches == nil {
+				upwards *= groups - 1 // to each twin
+			}
+		}
+		if s.Ports > 0 && down+upwards > s.Ports {
+			add("plane %d: %d links of %d GPUs and %d to other switches, but a switch has %d ports", p, down, gpus/groups, upwards, s.Ports)
+		}
+		if t == nil || t.Ports <= 0 || p >= len(t.Switches) || p >= len(t.Uplinks) || t.Switches[p] < 1 {
+			continue
+		}
+		if each := groups * t.Uplinks[p] / t.Switches[p]; each > t.Ports {
+			add("tier: plane %d: %d links from %d groups to each upper switch, but one has %d ports", p, each, groups, t.Ports)
+		}
 	}
 }
