@@ -33,7 +33,7 @@ type Machine struct {
 	// Figures that the user set are not among them.
 	Warnings []string
 
-	grown string // what grow did
+	said []string // what was decided on the way
 }
 
 // Machine resolves a system of the catalogue. The errors are those of names
@@ -50,9 +50,7 @@ func (c *Catalog) Machine(system string, o Options) (*Machine, error) {
 	}
 	m.Provenance = r.used
 	m.Warnings = assumptions(r.used)
-	if m.grown != "" {
-		m.Warnings = append(m.Warnings, m.grown)
-	}
+	m.Warnings = append(m.Warnings, m.said...)
 	m.Spec.Notes = m.Warnings
 	return m, nil
 }
@@ -179,6 +177,9 @@ func (r *resolver) network(m *Machine, o Options) error {
 		if err != nil {
 			return err
 		}
+		if a, b := nicLink.Family, trunk.Family; a != "" && b != "" && a != b {
+			m.said = append(m.said, fmt.Sprintf("NIC %s is of %s and fabric %s of %s: the NIC is taken to be of the fabric's kind, as fast as the slower of both", nic.Name, a, name, b))
+		}
 		port = slower(nicLink, trunk)
 		nicLatency = use(r, nic.Latency)
 	}
@@ -205,7 +206,7 @@ func (m *Machine) grow() error {
 		return fmt.Errorf("fabric %s with three tiers of switches: %w; name another fabric (network.fabric) or use fewer nodes", m.Fabric.Name, err)
 	}
 	m.Spec = spec
-	m.grown = fmt.Sprintf("fabric %s has three tiers of switches here: two do not join %d nodes", m.Fabric.Name, m.Spec.Hosts)
+	m.said = append(m.said, fmt.Sprintf("fabric %s has three tiers of switches here: two do not join %d nodes", m.Fabric.Name, m.Spec.Hosts))
 	return nil
 }
 

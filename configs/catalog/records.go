@@ -78,6 +78,7 @@ type Link struct {
 	Like   string `yaml:"like"` // record that other keys are taken from
 	Title  string `yaml:"title" weft:"required"`
 	Kind   string `yaml:"kind" weft:"required,enum=nvlink|pcie|socket|c2c|network|ideal"`
+	Family string `yaml:"family"` // of a network: infiniband, ethernet; NICs and switches of one family go together
 	Origin Origin `yaml:"origin" weft:"required"`
 
 	Rate        Figure[sim.Rate]     `yaml:"rate"`        // nominal, as vendors give it but one way
@@ -185,6 +186,7 @@ type CPU struct {
 	Title  string `yaml:"title" weft:"required"`
 	Origin Origin `yaml:"origin" weft:"required"`
 
+	Vendor           string           `yaml:"vendor" weft:"enum=intel|amd|nvidia"`
 	PCIe             string           `yaml:"pcie" weft:"required"` // link of its root ports
 	SocketLink       string           `yaml:"socket_link" weft:"required"`
 	SocketLinks      Figure[Count]    `yaml:"socket_links" weft:"required"` // between two sockets

@@ -57,6 +57,17 @@ func slower(a, b *Link) *Link {
 	return a
 }
 
+// DefaultP2P is how far NCCL lets GPUs reach each other over PCIe unless it is
+// told otherwise, on a host of so many GPUs (src/graph/paths.cc,
+// ncclTopoCheckP2p): through switches (PXB), and everywhere (SYS) on a CPU of
+// AMD with at most two GPUs. The driver may allow less.
+func DefaultP2P(cpu *CPU, gpus int) pcie.Reach {
+	if cpu.Vendor == "amd" && gpus <= 2 {
+		return pcie.Everywhere
+	}
+	return pcie.WithinSwitches
+}
+
 // pcie lays out the tree of a tray.
 func (r *resolver) pcie(s *System, g *GPU, gpus int, acs bool) (*pcie.Spec, error) {
 	cpu, err := r.c.CPU(s.CPU)
