@@ -243,6 +243,10 @@ func (s *Scenario) net(cat *catalog.Catalog, n *netfile.Net) (*Hardware, error) 
 		return nil, s.tree.ErrorAt("nodes", fmt.Sprintf("the %s says how many nodes there are: %d", n.Format, n.Hosts), "leave nodes out")
 	case s.Network.Fabric.Kind != "" || s.Network.Fabric.Name != "":
 		return nil, s.tree.ErrorAt("network.fabric", fmt.Sprintf("the %s has a network of its own", n.Format), "leave the fabric out")
+	case s.Network.Relay != "":
+		return nil, s.tree.ErrorAt("network.relay", fmt.Sprintf("traffic of the %s takes shortest paths, which have no such rule", n.Format), "leave relay out")
+	case s.PCIe != (PCIe{}):
+		return nil, s.tree.ErrorAt("pcie", fmt.Sprintf("traffic of the %s takes shortest paths, which have no such rule", n.Format), "leave pcie out")
 	case s.GPUs != 0 && len(n.GPUs) > 0:
 		return nil, s.tree.ErrorAt("gpus", fmt.Sprintf("the %s names its GPUs: %d", n.Format, len(n.GPUs)), "leave gpus out")
 	case s.GPUs == 0 && len(n.GPUs) == 0:

@@ -11,7 +11,6 @@ import (
 	"github.com/weft-sim/weft/topology"
 	"github.com/weft-sim/weft/topology/discover"
 	"github.com/weft-sim/weft/topology/discover/netfile"
-	"github.com/weft-sim/weft/topology/fabric"
 	"github.com/weft-sim/weft/topology/machine"
 	"github.com/weft-sim/weft/topology/nvlink"
 )
@@ -74,7 +73,7 @@ func (s *Scenario) Hardware(cat *catalog.Catalog) (*Hardware, error) {
 		return nil, err
 	}
 	if hw.Machine == nil {
-		if err := s.tooLarge(hw.Spec); err != nil {
+		if err := strict.Join(s.adjust(hw.Spec), s.tooLarge(hw.Spec)); err != nil {
 			return nil, err
 		}
 		if hw.Machine, err = machine.Build(*hw.Spec); err != nil {
@@ -193,6 +192,7 @@ func own(name string, r sim.Rate) topology.Class {
 func (n *NVLink) spec() *nvlink.Spec {
 	out := &nvlink.Spec{
 		Planes:        n.Planes,
+		BalanceRelays: n.BalanceRelays,
 		Link:          topology.Wire{Rate: n.Bandwidth, Latency: n.Latency, Class: own("nvlink", n.Bandwidth)},
 		SwitchLatency: n.SwitchLatency,
 	}
@@ -203,12 +203,4 @@ func (n *NVLink) spec() *nvlink.Spec {
 		out.Planes = []int{1}
 	}
 	return out
-}
-
-func (f *Fabric) spec() *fabric.Spec {
-	return &fabric.Spec{
-		Kind: fabric.Kind(f.Kind), Tiers: f.Tiers, Radix: f.Radix, HostsPerLeaf: f.HostsPerLeaf, Oversubscription: f.Oversubscription,
-		Port:          topology.Wire{Rate: f.Bandwidth, Latency: f.Latency, Class: own("fabric", f.Bandwidth)},
-		SwitchLatency: f.SwitchLatency,
-	}
 }

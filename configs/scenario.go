@@ -19,13 +19,14 @@ type Scenario struct {
 	GPUs        int         `yaml:"gpus" weft:"min=1,max=1048576,doc=GPUs of a node, for systems of any size and for network files that name none"`
 	Nodes       int32       `yaml:"nodes" weft:"min=1,max=1048576,doc=how many of the system"`
 	Network     Network     `yaml:"network"`
+	PCIe        PCIe        `yaml:"pcie"`
 	Collectives Collectives `yaml:"collectives"`
 	Collapse    string      `yaml:"collapse" weft:"enum=auto|off,doc=simulate equal ranks once (auto) or all of them (off); the answers are equal"`
 	Issue       Issue       `yaml:"issue"`
 	Faults      []Fault     `yaml:"faults" weft:"doc=what is slower or missing: a node, links A>B or A<>B, or class:C, then what is wrong with it, such as n0.gpu3 down"`
 	Figures     []Figure    `yaml:"figures" weft:"doc=figures of the catalogue to replace in this run: the path that weft check shows, such as links.nvlink4.calibration, and a value"`
 	Workload    Workload    `yaml:"workload" weft:"required"`
-	Seed        uint64      `yaml:"seed" weft:"doc=seeds all that is random: jitter"`
+	Seed        uint64      `yaml:"seed" weft:"doc=seeds all that is random: jitter, and the ways of flows under ecmp"`
 	Thresholds  Thresholds  `yaml:"thresholds" weft:"doc=bounds that decide the exit code"`
 
 	// Warnings are sentences about the loading that a report must repeat.
@@ -77,12 +78,16 @@ type NVLink struct {
 	SwitchLatency sim.Time `yaml:"switch_latency" weft:"doc=traversal of a switch"`
 	Planes        []int    `yaml:"planes" weft:"min=1,each=1,doc=links of each GPU to each switch, for example [5, 4, 4, 5]; [1] when absent"`
 	Edges         [][]int  `yaml:"edges" weft:"min=1,doc=a mesh in place of switches: [GPU, GPU, links]"`
+	BalanceRelays bool     `yaml:"balance_relays" weft:"doc=in a mesh, a pair without a link is relayed by all GPUs that join it with equally many; by the first of them, as NCCL has it, when absent"`
 }
 
 // Check refuses switches and a mesh at once, and links without bound.
 func (n *NVLink) Check(report func(key, message string)) {
 	if len(n.Planes) > 0 && len(n.Edges) > 0 {
 		report("edges", "read edges beside planes, expected a mesh (edges) or switches (planes)")
+	}
+	if n.BalanceRelays && len(n.Edges) == 0 {
+		report("balance_relays", "nothing is relayed through switches, expected a mesh (edges)")
 	}
 	for i, e := range n.Edges {
 		if len(e) != 3 {
@@ -97,37 +102,6 @@ func (n *NVLink) Check(report func(key, message string)) {
 			report(at("planes", i), fmt.Sprintf("read %d, expected at most %d links of a GPU to all switches together", p, mostLinks))
 			break
 		}
-	}
-}
-
-// Network is what lies between the nodes and how it is modelled.
-type Network struct {
-	Model  string `yaml:"model" weft:"enum=fluid|ideal,doc=fluid: transfers share links max-min fairly; ideal: each has the wires to itself"`
-	Solver string `yaml:"solver" weft:"enum=incremental|full,doc=fluid: solve what a change can have touched (incremental) or all rates at every change (full); the answers are equal"`
-	Fabric Fabric `yaml:"fabric" weft:"doc=the network between nodes: a name of the catalogue or an inline description"`
-}
-
-// Fabric is the network between nodes: a name of the catalogue, or an inline
-// description.
-type Fabric struct {
-	Name             string   `yaml:"-"`
-	Kind             string   `yaml:"kind" weft:"required,enum=single-switch|rail-optimized|fat-tree"`
-	Bandwidth        sim.Rate `yaml:"bandwidth" weft:"required,positive,doc=usable rate of a port, per direction"`
-	Latency          sim.Time `yaml:"latency" weft:"required,doc=of one link, from end to end"`
-	SwitchLatency    sim.Time `yaml:"switch_latency" weft:"doc=traversal of a switch"`
-	Tiers            int      `yaml:"tiers" weft:"min=1,max=3,doc=levels of switches; 1 with rail-optimized is rails that nothing joins"`
-	Radix            int      `yaml:"radix" weft:"min=2,doc=ports of a switch; no limit when absent"`
-	HostsPerLeaf     int      `yaml:"hosts_per_leaf" weft:"min=1,doc=nodes that share a leaf"`
-	Oversubscription float64  `yaml:"oversubscription" weft:"min=1,doc=rate to nodes over rate to spines of a leaf; 1 when absent"`
-}
-
-// Short lets a fabric be written as its name.
-func (f *Fabric) Short() any { return &f.Name }
-
-// Check refuses a name that is empty.
-func (f *Fabric) Check(report func(key, message string)) {
-	if f.Kind == "" && strings.TrimSpace(f.Name) == "" {
-		report("", fmt.Sprintf("read %q, expected a fabric of the catalogue, or an inline one", f.Name))
 	}
 }
 

@@ -3,6 +3,7 @@ package configs
 import (
 	"fmt"
 
+	"github.com/weft-sim/weft/topology/fabric"
 	"github.com/weft-sim/weft/topology/machine"
 )
 
@@ -13,6 +14,7 @@ const (
 	mostFaulty = 4096    // GPUs of a node with a fault that can change ways: likewise
 	mostLinks  = 1024    // NVLinks of a GPU, and of a pair
 	mostWires  = 1 << 25 // between GPUs and NVSwitches
+	mostTrunks = 1 << 24 // between switches of the fabric: pairs of them
 )
 
 // tooLarge returns the error of a machine that is larger than these.
@@ -31,6 +33,9 @@ func (s *Scenario) tooLarge(spec *machine.Spec) error {
 			key = "nodes"
 		}
 		return s.tree.ErrorAt(key, fmt.Sprintf("%d nodes of %d GPUs, expected at most %d GPUs in all", nodes, gpus, mostGPUs), "")
+	}
+	if err := s.tooWide(spec); err != nil {
+		return err
 	}
 	n := host.NVLink
 	if n == nil || len(n.Planes) == 0 {
@@ -60,6 +65,50 @@ func (s *Scenario) tooLarge(spec *machine.Spec) error {
 			return s.tree.ErrorAt(at("faults", i), fmt.Sprintf("%d GPUs in a node, expected at most %d with a fault that can change ways", gpus, mostFaulty),
 				"a factor or a rate changes none")
 		}
+	}
+	return nil
+}
+
+// tooWide returns the error of a fabric with too many pairs of switches that
+// are joined. Numbers that the fabric itself chooses by the radix are not
+// counted: they are as low as they can be.
+func (s *Scenario) tooWide(spec *machine.Spec) error {
+	f := spec.Fabric
+	if f == nil || s.Network.Fabric.Kind == "" {
+		return nil
+	}
+	hosts := max(1, int64(spec.Hosts)) * max(1, int64(spec.Host.Trays))
+	sets := int64(1)
+	switch {
+	case f.HostsPerLeaf > 0:
+		sets = (hosts + int64(f.HostsPerLeaf) - 1) / int64(f.HostsPerLeaf)
+	case f.Radix > 0:
+		sets = hosts // at the worst
+	}
+	rails := int64(1)
+	if f.Kind == fabric.RailOptimized {
+		if rails = int64(f.Rails); rails == 0 {
+			rails = int64(spec.Host.GPUs)
+			if spec.Host.PCIe != nil {
+				rails = int64(len(spec.Host.PCIe.NICs))
+			}
+		}
+	}
+	leaves := sets * rails
+	pods := leaves / max(1, int64(f.LeavesPerPod))
+	pairs := leaves * max(1, int64(f.Spines))
+	if f.Tiers == 3 {
+		pairs += pods * max(1, int64(f.Spines)) * max(1, int64(f.Cores))
+	}
+	if f.Kind == fabric.Dragonfly {
+		pairs = leaves * max(1, int64(f.LeavesPerPod))
+		if f.LeavesPerPod > 0 {
+			pairs += pods * pods
+		}
+	}
+	if pairs > mostTrunks {
+		return s.tree.ErrorAt("network.fabric", fmt.Sprintf("up to %d pairs of switches to join, expected at most %d", pairs, mostTrunks),
+			"more hosts_per_leaf, or fewer of the switches above, are less")
 	}
 	return nil
 }

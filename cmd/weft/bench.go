@@ -272,7 +272,7 @@ func stage(cmd *cobra.Command, o *overrides, sw sweep) (*question, *configs.Job,
 const benchSource = "weft bench"
 
 // benchKeys are the keys of a scenario that mean something to a bench.
-var benchKeys = []string{"system", "gpu", "gpus", "faults", "nodes", "network", "collectives", "collapse", "figures"}
+var benchKeys = []string{"system", "gpu", "gpus", "faults", "nodes", "network", "pcie", "seed", "collectives", "collapse", "figures"}
 
 // foreign is the error of settings that a bench would ignore.
 func foreign(cmd *cobra.Command, settings []configs.Setting) error {
