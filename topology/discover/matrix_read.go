@@ -125,7 +125,9 @@ func (r *matrixReader) read() {
 				r.fault(i+1, 0, ErrContradiction, "give each host a file of its own", "a second header; the first is on line %d", r.headAt)
 				return
 			}
-			r.readHeader(i)
+			if r.readHeader(i); len(r.faults) > 0 {
+				return // rows without their columns would only seem wrong
+			}
 		case len(f) > 1 && r.isLabel(f[0]) && !r.isLabel(f[1]):
 			i = r.readRow(i)
 			if len(r.faults) > 0 {

@@ -260,3 +260,24 @@ func TestMatrixErrors(t *testing.T) {
 		})
 	}
 }
+
+// TestMatrixOfTooManyDevices: one error, the one that causes all others.
+func TestMatrixOfTooManyDevices(t *testing.T) {
+	var b strings.Builder
+	const n = 600
+	for i := range n {
+		fmt.Fprintf(&b, "\tGPU%d", i)
+	}
+	b.WriteString("\n")
+	for i := range n {
+		fmt.Fprintf(&b, "GPU%d", i)
+		for j := range n {
+			b.WriteString(map[bool]string{true: "\t X ", false: "\tNV18"}[i == j])
+		}
+		b.WriteString("\n")
+	}
+	_, err := discover.Read("big.txt", []byte(b.String()))
+	var e *discover.Error
+	require.ErrorAs(t, err, &e)
+	assert.EqualError(t, err, "read nvidia-smi topo -m: big.txt:1: 600 devices, at most 512 are read")
+}
