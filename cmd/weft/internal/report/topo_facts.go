@@ -120,12 +120,23 @@ func (t *Topo) reach() []string {
 		return nil
 	}
 	p := s.Host.PCIe
-	out := []string{"Over PCIe, GPUs reach each other " + within(p.P2P) + "; beyond, bytes pass through host memory."}
-	switch {
-	case len(p.NICs) > 0 && p.GDR == p.P2P:
-		out[0] = "Over PCIe, GPUs and NICs reach GPUs " + within(p.P2P) + "; beyond, bytes pass through host memory."
-	case len(p.NICs) > 0:
-		out = append(out, "NICs reach GPUs (GPUDirect RDMA) "+within(p.GDR)+".")
+	var out []string
+	switch nics := len(p.NICs) > 0; {
+	case nics && p.GDR == p.P2P && p.P2P == pcie.Nowhere:
+		out = append(out, "Over PCIe, neither GPUs nor NICs reach GPUs directly: bytes pass through host memory.")
+	case nics && p.GDR == p.P2P:
+		out = append(out, "Over PCIe, GPUs and NICs reach GPUs "+within(p.P2P)+beyond(p.P2P)+".")
+	default:
+		if p.P2P == pcie.Nowhere {
+			out = append(out, "Over PCIe, GPUs do not reach each other directly: bytes pass through host memory.")
+		} else {
+			out = append(out, "Over PCIe, GPUs reach each other "+within(p.P2P)+beyond(p.P2P)+".")
+		}
+		if nics && p.GDR == pcie.Nowhere {
+			out = append(out, "NICs do not reach GPUs directly (no GPUDirect RDMA).")
+		} else if nics {
+			out = append(out, "NICs reach GPUs (GPUDirect RDMA) "+within(p.GDR)+".")
+		}
 	}
 	if p.ACS {
 		out = append(out, "Access control (ACS) sends traffic between neighbours below a switch up to the host bridge first.")
@@ -133,6 +144,16 @@ func (t *Topo) reach() []string {
 	return out
 }
 
+// beyond says what happens to bytes that go further than a reach, if there is
+// such a way on a node.
+func beyond(r pcie.Reach) string {
+	if r == pcie.Everywhere {
+		return ""
+	}
+	return "; beyond, bytes pass through host memory"
+}
+
+// within says a reach that is not nowhere.
 func within(r pcie.Reach) string {
 	switch r {
 	case pcie.WithinSocket:
@@ -143,8 +164,6 @@ func within(r pcie.Reach) string {
 		return "through switches alone (up to PXB)"
 	case pcie.WithinSwitch:
 		return "through one switch (PIX)"
-	case pcie.Nowhere:
-		return "not at all"
 	}
 	return "everywhere on a node"
 }
@@ -157,17 +176,21 @@ func watts(w catalog.Watts) string {
 	return Figure(float64(w)) + " W"
 }
 
-// draw returns what the GPUs of a node draw at most, 0 if that is not known.
+// draw returns what the GPUs in service of a node draw at most, of the node with
+// the most of them; 0 if that is not known.
 func (t *Topo) draw() catalog.Watts {
 	hw := t.Hardware
 	if hw.GPU == nil || t.Machine.Hosts < 1 {
 		return 0
 	}
-	per := len(t.Machine.Ranks) / int(t.Machine.Hosts)
-	if hw.Spec != nil {
-		per = hw.Spec.Host.GPUs
+	per, most := make([]int, t.Machine.Hosts), 0
+	for _, r := range t.Machine.Ranks {
+		if h := t.Machine.Graph.Nodes[r].Host; h >= 0 && h < t.Machine.Hosts {
+			per[h]++
+			most = max(most, per[h])
+		}
 	}
-	return hw.GPU.TDP.Value() * catalog.Watts(per)
+	return hw.GPU.TDP.Value() * catalog.Watts(most)
 }
 
 // nodePower returns the figures of a node, nil if there are none.

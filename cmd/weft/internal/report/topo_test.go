@@ -9,10 +9,12 @@ import (
 
 	"github.com/weft-sim/weft/cmd/weft/internal/term"
 	"github.com/weft-sim/weft/configs"
+	"github.com/weft-sim/weft/configs/catalog"
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/topology"
 	"github.com/weft-sim/weft/topology/machine"
 	"github.com/weft-sim/weft/topology/nvlink"
+	"github.com/weft-sim/weft/topology/pcie"
 )
 
 // mesh is four GPUs with two NVLinks between every two, 25 GB/s each way and
@@ -119,4 +121,31 @@ func TestTopoCountsWhatIsHeld(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, topo.Paths, 1)
 	assert.Equal(t, 25*sim.GBps, topo.Paths[0].Rate, "half of two links of 25 GB/s")
+}
+
+// TestReachSentences: no sentence says "not at all, and beyond".
+func TestReachSentences(t *testing.T) {
+	say := func(p2p, gdr pcie.Reach, nics int) []string {
+		spec := &machine.Spec{Host: machine.Host{PCIe: &pcie.Spec{P2P: p2p, GDR: gdr, NICs: make([]pcie.Slot, nics)}}}
+		return (&Topo{Hardware: &configs.Hardware{Spec: spec}}).reach()
+	}
+	assert.Equal(t, []string{"Over PCIe, neither GPUs nor NICs reach GPUs directly: bytes pass through host memory."}, say(pcie.Nowhere, pcie.Nowhere, 1))
+	assert.Equal(t, []string{"Over PCIe, GPUs do not reach each other directly: bytes pass through host memory."}, say(pcie.Nowhere, pcie.Nowhere, 0))
+	assert.Equal(t, []string{"Over PCIe, GPUs and NICs reach GPUs through switches alone (up to PXB); beyond, bytes pass through host memory."}, say(pcie.WithinSwitches, pcie.WithinSwitches, 2))
+	assert.Equal(t, []string{"Over PCIe, GPUs and NICs reach GPUs everywhere on a node."}, say(pcie.Everywhere, pcie.Everywhere, 2))
+	assert.Equal(t, []string{"Over PCIe, GPUs reach each other everywhere on a node.", "NICs do not reach GPUs directly (no GPUDirect RDMA)."}, say(pcie.Everywhere, pcie.Nowhere, 2))
+	assert.Equal(t, []string{"Over PCIe, GPUs do not reach each other directly: bytes pass through host memory.", "NICs reach GPUs (GPUDirect RDMA) through one switch (PIX)."}, say(pcie.Nowhere, pcie.WithinSwitch, 2))
+}
+
+// TestPowerOfWhatIsInService: a GPU that is down draws nothing.
+func TestPowerOfWhatIsInService(t *testing.T) {
+	for nodes, want := range map[string]catalog.Watts{"1": 7 * 700, "2": 8 * 700} {
+		s, err := configs.Overlay{Set: []string{"nodes=" + nodes, "faults=[n0.gpu3 down]"}}.OfSystem("dgx-h100", nil)
+		require.NoError(t, err)
+		hw, err := s.Hardware(nil)
+		require.NoError(t, err)
+		topo, err := NewTopo(hw, "x")
+		require.NoError(t, err)
+		assert.Equal(t, want, topo.draw(), "%s nodes: the one with the most GPUs", nodes)
+	}
 }
