@@ -1,6 +1,7 @@
 package machine_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,6 +12,7 @@ import (
 	"github.com/weft-sim/weft/topology/fault"
 	"github.com/weft-sim/weft/topology/machine"
 	"github.com/weft-sim/weft/topology/nvlink"
+	"github.com/weft-sim/weft/topology/pcie"
 )
 
 // Three GPUs in a row: a copy between the ends is stored in the middle and
@@ -53,4 +55,20 @@ func TestCopiesAreStoredAndForwarded(t *testing.T) {
 	require.NoError(t, err)
 	_, rate := c.Graph.Bottleneck(p)
 	assert.Equal(t, sim.Rate(10e9), rate, "of the machine with its faults")
+}
+
+// Whoever adds what is held to the hops leaves the list of what is held alone.
+func TestHeldIsNoRoomForHops(t *testing.T) {
+	s := dgxH100(1)
+	s.Host.NVLink, s.Fabric = nil, nil
+	s.Host.PCIe.Copies = pcie.Nowhere
+	s.Host.PCIe.Staging = pcie.Staging{Own: 0.5, Uplink: 0.1}
+	m, err := machine.Copies(build(t, s), false)
+	require.NoError(t, err)
+	p, err := m.Route(0, 1, make([]topology.Hop, 0, 64))
+	require.NoError(t, err)
+	require.NotEmpty(t, p.Held)
+	held := slices.Clone(p.Held)
+	_ = append(p.Hops, topology.Hop{Resource: 1, Share: 99})
+	assert.Equal(t, held, p.Held)
 }

@@ -135,11 +135,10 @@ func (r *router) within(h, a, b int32, buf []topology.Hop) (topology.Path, error
 	for _, hop := range l.held {
 		hops = append(hops, topology.Hop{Resource: r.shift(hop.Resource, t), Share: hop.Share})
 	}
-	// Not clipped, so that the next route finds all the room. Whoever merges
-	// the two reads a hop before its place is written.
 	p.Hops = hops[:n]
 	if len(hops) > n {
-		p.Held = hops[n:]
+		// Clipped: who merges the two must not write over what is held.
+		p.Hops, p.Held = hops[:n:n], hops[n:]
 	}
 	return p, nil
 }
