@@ -10,9 +10,7 @@ import (
 
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/topology"
-	"github.com/weft-sim/weft/topology/discover"
 	"github.com/weft-sim/weft/topology/machine"
-	"github.com/weft-sim/weft/topology/pcie"
 )
 
 func build(t *testing.T, c *Catalog, system string, o Options) (*Machine, *topology.Machine) {
@@ -246,87 +244,6 @@ func TestPCIeServers(t *testing.T) {
 	p, err := acs.Route(0, 3, nil)
 	require.NoError(t, err)
 	assert.Greater(t, p.Latency, 195*sim.Nanosecond, "with ACS through the host bridge")
-}
-
-// The recorded matrix of 8 B300 has PXB from each GPU to its NIC, NODE to the
-// others of its socket, SYS beyond.
-func TestB300IsAsFarFromItsNICAsRecorded(t *testing.T) {
-	m, _ := build(t, load(t), "dgx-b300", Options{Hosts: 2})
-	words := discover.Relations(&m.Spec)
-	for gpu := range 8 {
-		for nic := range 8 {
-			want := topology.NODE
-			switch {
-			case nic == gpu:
-				want = topology.PXB
-			case nic/4 != gpu/4:
-				want = topology.SYS
-			}
-			assert.Equal(t, want.String(), words.At(gpu, 8+nic).Kind.String(), "GPU%d, NIC%d", gpu, nic)
-		}
-	}
-}
-
-// Who joins a NIC of one family to switches of another is told.
-func TestNICAndFabricOfDifferentKinds(t *testing.T) {
-	c := load(t)
-	for _, tc := range []struct {
-		system, fabric string
-		said           string
-	}{
-		{"dgx-h100", "slingshot", "NIC connectx7-ndr is of infiniband and fabric slingshot of slingshot: the NIC is taken to be of the fabric's kind"},
-		{"dgx-h100", "roce-400", "NIC connectx7-ndr is of infiniband and fabric roce-400 of ethernet"},
-		{"dgx-h100", "ib-hdr", ""},
-		{"aws-p5", "efa-200", ""},
-	} {
-		m, err := c.Machine(tc.system, Options{Hosts: 2, Fabric: tc.fabric})
-		require.NoError(t, err)
-		warnings := strings.Join(m.Warnings, "\n")
-		if tc.said == "" {
-			assert.NotContains(t, warnings, "taken to be", "%s on %s", tc.system, tc.fabric)
-		} else {
-			assert.Contains(t, warnings, tc.said)
-		}
-	}
-	for _, name := range c.Systems() {
-		if s, err := c.System(name); err != nil || s.Fabric == "" {
-			continue
-		}
-		m, err := c.Machine(name, Options{Hosts: 2})
-		require.NoError(t, err)
-		assert.NotContains(t, strings.Join(m.Warnings, "\n"), "taken to be", "%s on its own fabric", name)
-	}
-}
-
-// NCCL's default level of direct access follows from CPU and GPUs; records
-// differ only where the driver, or NVLink, decides.
-func TestP2PIsNCCLsDefault(t *testing.T) {
-	c := load(t)
-	genoa, err := c.CPU("epyc-genoa")
-	require.NoError(t, err)
-	sp4, err := c.CPU("xeon-sp4")
-	require.NoError(t, err)
-	assert.Equal(t, pcie.Everywhere, DefaultP2P(genoa, 2))
-	assert.Equal(t, pcie.WithinSwitches, DefaultP2P(genoa, 3))
-	assert.Equal(t, pcie.WithinSwitches, DefaultP2P(sp4, 2))
-	for _, name := range c.Systems() {
-		s, err := c.System(name)
-		require.NoError(t, err)
-		if s.PCIe == nil || s.P2P.Provenance().Source != "nccl" {
-			continue
-		}
-		cpu, err := c.CPU(s.CPU)
-		require.NoError(t, err)
-		assert.Equal(t, DefaultP2P(cpu, int(s.GPUs.Value())), pcie.Reach(s.P2P.Value()), name)
-	}
-}
-
-// The uplinks of p5 are PCIe 4 although its CPU and its GPUs speak PCIe 5.
-func TestUplinkOfItsOwn(t *testing.T) {
-	m, _ := build(t, load(t), "aws-p5", Options{})
-	assert.Equal(t, "epyc-genoa", m.System.CPU)
-	assert.Equal(t, "pcie4x16", m.Spec.Host.PCIe.Switches[0].Link.Class.Name)
-	assert.Equal(t, "pcie5x16", m.Spec.Host.PCIe.GPUs[0].Link.Class.Name)
 }
 
 // The wires of the benchmark work: 936.25 ns a link, two links a path; in two

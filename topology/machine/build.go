@@ -3,6 +3,7 @@ package machine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/weft-sim/weft/topology"
@@ -94,8 +95,18 @@ func Build(s Spec) (*topology.Machine, error) {
 	if err := b.g.Validate(); err != nil {
 		return nil, fmt.Errorf("machine %s: %w", s.Name, err)
 	}
-	return &topology.Machine{Name: s.Name, Graph: b.g, Ranks: b.gpus, Hosts: int32(b.hosts), Router: r, Notes: s.Notes}, nil
+	notes := s.Notes
+	if b.fabric != nil && b.hosts > 1 && s.Relay == RelayAlways && s.Host.NVLink != nil && b.fabric.RailsJoined() && b.manyRelays() {
+		notes = append(slices.Clone(notes), fmt.Sprintf("no GPU relays for others between rails (PXN): %d GPUs of a host on %d rails are too many to choose for", s.Host.GPUs, b.fabric.Rails()))
+	}
+	return &topology.Machine{Name: s.Name, Graph: b.g, Ranks: b.gpus, Hosts: int32(b.hosts), Router: r, Notes: notes}, nil
 }
+
+// mostRelays bounds the ways from GPUs of a host to rails, which are held one
+// by one.
+const mostRelays = 1 << 18
+
+func (b *builder) manyRelays() bool { return b.spec.Host.GPUs*b.fabric.Rails() > mostRelays }
 
 type builder struct {
 	spec         *Spec

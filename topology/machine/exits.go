@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"slices"
+
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/topology"
 )
@@ -41,11 +43,18 @@ func (v *view) exits(t *template) {
 	out, in := make([]exits, gpus), make([]exits, gpus)
 	copy(out, t.out)
 	copy(in, t.in)
+	var plugged []int32
 	for g := range int32(gpus) {
-		if len(t.out[g]) > 0 || !v.present(int(g)) {
+		if len(t.out[g]) > 0 {
+			plugged = append(plugged, g)
+		}
+	}
+	for g := range int32(gpus) {
+		at, has := slices.BinarySearch(plugged, g)
+		if has || !v.present(int(g)) {
 			continue
 		}
-		if via, ok := v.peer(t, g, func(via int32) bool { return len(t.out[via]) > 0 }); ok {
+		if via, ok := v.peer(t, g, plugged, at, func(int32, topology.Path) bool { return true }); ok {
 			there, _ := v.r.within(0, g, via, nil)
 			back, _ := v.r.within(0, via, g, nil)
 			for k := range t.out[via] {
@@ -157,9 +166,17 @@ func share(nics [][]int, gpu int) []int {
 // and a switch joins the rails, it is a port of the GPU.
 func (v *view) relays(t *template) {
 	t.relays = make([][]exit, len(t.out))
+	on := make([][]int32, v.fabric.Rails())
+	for g, out := range t.out {
+		for _, way := range out {
+			if l := on[way.rail]; len(l) == 0 || l[len(l)-1] != int32(g) {
+				on[way.rail] = append(l, int32(g))
+			}
+		}
+	}
 	for g := range int32(len(t.out)) {
-		for rail := range int32(v.fabric.Rails()) {
-			way, ok := v.relay(t, g, rail)
+		for rail := range int32(len(on)) {
+			way, ok := v.relay(t, g, rail, on[rail])
 			if own := t.out[g]; !ok && v.fabric.RailsJoined() && len(own) > 0 {
 				way = own[int(rail)%len(own)]
 			}
@@ -179,37 +196,34 @@ func (v *view) rails(t *template) {
 	}
 }
 
-func (v *view) relay(t *template, g, rail int32) (exit, bool) {
-	on := func(via int32) (exit, bool) {
-		for _, out := range t.out[via] {
-			if out.rail == rail {
-				return out, true
-			}
-		}
+// relay returns the way of a GPU out on a rail; on are the GPUs with a port
+// there, in order.
+func (v *view) relay(t *template, g, rail int32, on []int32) (exit, bool) {
+	own := func(via int32) exit {
+		i := slices.IndexFunc(t.out[via], func(e exit) bool { return e.rail == rail })
+		return t.out[via][i]
+	}
+	if !v.present(int(g)) {
 		return exit{}, false
 	}
-	if out, ok := on(g); ok || !v.present(int(g)) {
-		return out, ok
+	at, has := slices.BinarySearch(on, g)
+	if has {
+		return own(g), true
 	}
 	if out, ok := v.beside(g, rail); ok {
 		return out, true
 	}
-	via, ok := v.peer(t, g, func(via int32) bool {
-		out, ok := on(via)
-		if !ok || !v.fabric.RailsJoined() {
-			return ok
-		}
-		tray, _ := v.tray(int(g))
+	tray, _ := v.tray(int(g))
+	joined := v.fabric.RailsJoined()
+	via, ok := v.peer(t, g, on, at, func(via int32, p topology.Path) bool {
 		there, _ := v.tray(int(via))
-		p, err := v.r.within(0, g, via, nil)
-		return err == nil && p.Kind <= topology.NVL && there == tray && !out.staged
+		return !joined || p.Kind <= topology.NVL && there == tray && !own(via).staged
 	})
 	if !ok {
 		return exit{}, false
 	}
 	p, _ := v.r.within(0, g, via, nil)
-	out, _ := on(via)
-	return join(p, out), true
+	return join(p, own(via)), true
 }
 
 // beside returns the way of a GPU to a NIC on a rail that is not its own but
@@ -232,22 +246,23 @@ func (v *view) beside(g, rail int32) (exit, bool) {
 	return exit{}, false
 }
 
-// peer returns the first GPU after g, in a circle, that NVLink joins it to and
-// that will do; first the tray of g goes round, then the host.
-func (v *view) peer(t *template, g int32, will func(int32) bool) (int32, bool) {
-	n := int32(len(t.out))
-	tray := n / int32(v.trays)
-	first := g / tray * tray
-	for i := int32(1); i < tray+n; i++ {
-		via := first + (g-first+i)%tray
-		if i >= tray {
-			via = (g + i - tray) % n
+// peer returns the first of some GPUs after g, in a circle, that NVLink joins
+// it to and that will do; first the tray of g goes round, then the host. at is
+// where g would stand among them.
+func (v *view) peer(t *template, g int32, among []int32, at int, will func(via int32, p topology.Path) bool) (int32, bool) {
+	tray, _ := v.tray(int(g))
+	for _, near := range [...]bool{true, false} {
+		for i := range among {
+			via := among[(at+i)%len(among)]
+			if there, _ := v.tray(int(via)); via == g || (there == tray) != near || t.pairs != nil && !t.pairs[g*int32(len(t.out))+via].ok {
+				continue
+			}
+			if p, err := v.r.within(0, g, via, nil); err == nil && p.Kind <= topology.NVB && will(via, p) {
+				return via, true
+			}
 		}
-		if via == g || !v.present(int(via)) || !will(via) || t.pairs != nil && !t.pairs[g*n+via].ok {
-			continue
-		}
-		if p, err := v.r.within(0, g, via, nil); err == nil && p.Kind <= topology.NVB {
-			return via, true
+		if v.trays == 1 {
+			break
 		}
 	}
 	return 0, false

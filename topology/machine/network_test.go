@@ -74,6 +74,22 @@ func TestPXN(t *testing.T) {
 	assert.ErrorContains(t, err, "relay 9")
 }
 
+func TestRelaysOfHugeHosts(t *testing.T) {
+	// 513 x 513 ways would be held one by one.
+	port := topology.Wire{Rate: 50e9, Class: topology.Class{Name: "port"}}
+	s := machine.Spec{Name: "huge", Hosts: 2, Host: machine.Host{GPUs: 512, NVLink: &nvlink.Spec{Planes: []int{1}, Link: port}},
+		Fabric: &fabric.Spec{Kind: fabric.RailOptimized, Port: port}}
+	m := build(t, s)
+	_, names := route(t, m, 0, 512+300)
+	assert.Equal(t, "n0.gpu0 > n0.nvswitch0 (1 port link)", names[0])
+	assert.Empty(t, m.Notes)
+	s.Host.GPUs = 513
+	m = build(t, s)
+	_, names = route(t, m, 0, 513+300)
+	assert.Equal(t, "n0.gpu0 > leaf0 (1 port link)", names[0])
+	assert.Equal(t, []string{"no GPU relays for others between rails (PXN): 513 GPUs of a host on 513 rails are too many to choose for"}, m.Notes)
+}
+
 func TestHostStagedNetwork(t *testing.T) {
 	// Bytes bounce at both ends. Out: GPU 2, switch, host bridge, CPU (3 links),
 	// memory, and back down to the NIC; in likewise.

@@ -76,7 +76,7 @@ func (v *view) template() (*template, error) {
 	switch joined := v.fabric.RailsJoined(); {
 	case !joined && v.spec.Relay == RelayNever:
 		v.rails(t)
-	case !joined, v.spec.Relay == RelayAlways && v.fabric.Rails() > 1 && v.nvlink != nil:
+	case !joined, v.spec.Relay == RelayAlways && v.fabric.Rails() > 1 && v.nvlink != nil && !v.builder.manyRelays():
 		v.relays(t)
 	}
 	return t, nil
