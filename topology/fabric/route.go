@@ -75,6 +75,14 @@ func (r *route) put(share int32, res topology.ResourceID) {
 	r.hops = append(r.hops, topology.Hop{Resource: res, Share: share})
 }
 
+// lay is put for a link that no other way of the route takes: the ways of a
+// Clos network, one for each spine and core, part at the leaf.
+func (r *route) lay(share int32, res topology.ResourceID) {
+	if share != 0 {
+		r.hops = append(r.hops, topology.Hop{Resource: res, Share: share})
+	}
+}
+
 // end closes a way.
 func (r *route) end() { r.latency, r.way = max(r.latency, r.way), 0 }
 
@@ -139,8 +147,8 @@ func (f *Fabric) sprayed(r *route, la, lb int32) bool {
 			f.throughCores(r, pa, pb, s, share, cores)
 		}
 		r.way += f.g.Links[f.toSpines[la][s]].Latency + f.g.Links[f.toLeaf[lb][s]].Latency
-		r.put(share, topology.ResourceID(f.toSpines[la][s]))
-		r.put(share, topology.ResourceID(f.toLeaf[lb][s]))
+		r.lay(share, topology.ResourceID(f.toSpines[la][s]))
+		r.lay(share, topology.ResourceID(f.toLeaf[lb][s]))
 		r.end()
 	}
 	return true
@@ -174,8 +182,8 @@ func (f *Fabric) both(x, y topology.LinkID) int32 {
 func (f *Fabric) throughCores(r *route, pa, pb, s int, share, cables int32) {
 	first := s * f.plan.cores
 	if f.spineUp[pa][s] >= 0 {
-		r.put(share, f.spineUp[pa][s])
-		r.put(share, f.spineDown[pb][s])
+		r.lay(share, f.spineUp[pa][s])
+		r.lay(share, f.spineDown[pb][s])
 		r.way = f.g.Links[f.toCores[pa][first]].Latency + f.g.Links[f.toPod[pb][first]].Latency
 		return
 	}
@@ -184,8 +192,8 @@ func (f *Fabric) throughCores(r *route, pa, pb, s int, share, cables int32) {
 		up, down := f.toCores[pa][c], f.toPod[pb][c]
 		if w := f.both(up, down); w > 0 {
 			part := parts.Next(w)
-			r.put(part, topology.ResourceID(up))
-			r.put(part, topology.ResourceID(down))
+			r.lay(part, topology.ResourceID(up))
+			r.lay(part, topology.ResourceID(down))
 			r.way = max(r.way, f.g.Links[up].Latency+f.g.Links[down].Latency)
 		}
 	}
