@@ -14,7 +14,7 @@ const (
 	mostFaulty = 4096    // GPUs of a node with a fault that can change ways: likewise
 	mostLinks  = 1024    // NVLinks of a GPU, and of a pair
 	mostWires  = 1 << 25 // between GPUs and NVSwitches
-	mostTrunks = 1 << 24 // between switches of the fabric: pairs of them
+	mostTrunks = 1 << 22 // between switches of the fabric
 )
 
 // tooLarge returns the error of a machine that is larger than these.
@@ -69,46 +69,52 @@ func (s *Scenario) tooLarge(spec *machine.Spec) error {
 	return nil
 }
 
-// tooWide returns the error of a fabric with too many pairs of switches that
-// are joined. Numbers that the fabric itself chooses by the radix are not
-// counted: they are as low as they can be.
+// tooWide returns the error of an inline fabric with too many pairs of switches
+// that are joined. They are counted as if the fabric had at least what the
+// scenario says; what it chooses by the radix is as little as can be.
 func (s *Scenario) tooWide(spec *machine.Spec) error {
 	f := spec.Fabric
 	if f == nil || s.Network.Fabric.Kind == "" {
 		return nil
 	}
 	hosts := max(1, int64(spec.Hosts)) * max(1, int64(spec.Host.Trays))
-	sets := int64(1)
+	ports := max(1, int64(spec.Host.GPUs)/max(1, int64(spec.Host.Trays)))
+	if spec.Host.PCIe != nil {
+		ports = max(1, int64(len(spec.Host.PCIe.NICs)))
+	}
+	per := hosts // of a leaf
 	switch {
 	case f.HostsPerLeaf > 0:
-		sets = (hosts + int64(f.HostsPerLeaf) - 1) / int64(f.HostsPerLeaf)
+		per = int64(f.HostsPerLeaf)
 	case f.Radix > 0:
-		sets = hosts // at the worst
+		per = max(1, int64(f.Radix)/(2*ports))
 	}
-	rails := int64(1)
-	if f.Kind == fabric.RailOptimized {
-		if rails = int64(f.Rails); rails == 0 {
-			rails = int64(spec.Host.GPUs)
-			if spec.Host.PCIe != nil {
-				rails = int64(len(spec.Host.PCIe.NICs))
-			}
+	leaves := (hosts + per - 1) / per
+	or := func(given int, chosen int64) int64 {
+		if given > 0 {
+			return int64(given)
 		}
+		return max(1, chosen)
 	}
-	leaves := sets * rails
-	pods := leaves / max(1, int64(f.LeavesPerPod))
-	pairs := leaves * max(1, int64(f.Spines))
-	if f.Tiers == 3 {
-		pairs += pods * max(1, int64(f.Spines)) * max(1, int64(f.Cores))
-	}
+	var pairs int64
 	if f.Kind == fabric.Dragonfly {
-		pairs = leaves * max(1, int64(f.LeavesPerPod))
-		if f.LeavesPerPod > 0 {
-			pairs += pods * pods
+		group := min(leaves, or(f.LeavesPerPod, 2*ports*per))
+		groups := (leaves + group - 1) / group
+		global := or(f.GlobalLinks, group*ports*per/max(1, groups-1))
+		pairs = leaves*group/2 + groups*groups/2*min(global, group*group)
+	} else {
+		if f.Kind == fabric.RailOptimized {
+			leaves *= or(f.Rails, ports)
+		}
+		spines := or(f.Spines, 1)
+		pairs = leaves * spines
+		if f.Tiers == 3 {
+			pairs += leaves / or(f.LeavesPerPod, leaves) * spines * or(f.Cores, 1)
 		}
 	}
 	if pairs > mostTrunks {
-		return s.tree.ErrorAt("network.fabric", fmt.Sprintf("up to %d pairs of switches to join, expected at most %d", pairs, mostTrunks),
-			"more hosts_per_leaf, or fewer of the switches above, are less")
+		return s.tree.ErrorAt("network.fabric", fmt.Sprintf("about %d pairs of switches to join, expected at most %d", pairs, mostTrunks),
+			"more hosts_per_leaf, or fewer of the switches above, make less")
 	}
 	return nil
 }

@@ -21,6 +21,20 @@ func TestLargestMachines(t *testing.T) {
 	}
 }
 
+// TestNetworksWithinBounds: what a fabric is given and does not need counts for
+// nothing.
+func TestNetworksWithinBounds(t *testing.T) {
+	for _, fabric := range []string{
+		"{kind: fat-tree, bandwidth: 50GB/s, latency: 100ns, hosts_per_leaf: 16, spines: 128}",
+		"{kind: rail-optimized, bandwidth: 50GB/s, latency: 100ns, radix: 64, tiers: 3}",
+		"{kind: dragonfly, bandwidth: 50GB/s, latency: 100ns, hosts_per_leaf: 8, leaves_per_pod: 65536}",
+		"{kind: dragonfly, bandwidth: 50GB/s, latency: 100ns, radix: 64}",
+	} {
+		m := hardware(t, "system: {gpus: 4, nvlink: {bandwidth: 100GB/s, latency: 300ns}}\nnodes: 1024\nnetwork: {fabric: "+fabric+"}").Machine
+		assert.Len(t, m.Ranks, 4096)
+	}
+}
+
 // TestFilesAreBounded: figures of a catalogue file have the bounds of inline
 // ones.
 func TestFilesAreBounded(t *testing.T) {
