@@ -73,6 +73,17 @@ func TestP2PIsNCCLsDefault(t *testing.T) {
 	assert.Equal(t, pcie.Everywhere, DefaultP2P(genoa, 2))
 	assert.Equal(t, pcie.WithinSwitches, DefaultP2P(genoa, 3))
 	assert.Equal(t, pcie.WithinSwitches, DefaultP2P(sp4, 2))
+	// A record that leaves it to NCCL.
+	require.NoError(t, c.Merge(strings.NewReader(`systems:
+  pair: {title: t, origin: {source: weft, status: derived}, gpu: l40s, gpus: 2, cpu: epyc-genoa, sockets: 1, pcie: {roots: 2}, gdr: nowhere}
+  pair-intel: {like: pair, title: t, origin: {source: weft, status: derived}, cpu: xeon-sp4}
+  pair-4090: {like: pair, title: t, origin: {source: weft, status: derived}, gpu: rtx-4090}
+`), "pairs.yaml"))
+	for name, want := range map[string]pcie.Reach{"pair": pcie.Everywhere, "pair-intel": pcie.WithinSwitches, "pair-4090": pcie.Nowhere} {
+		m, err := c.Machine(name, Options{})
+		require.NoError(t, err)
+		assert.Equal(t, want, m.Spec.Host.PCIe.P2P, name)
+	}
 	for _, name := range c.Systems() {
 		s, err := c.System(name)
 		require.NoError(t, err)
@@ -91,4 +102,30 @@ func TestUplinkOfItsOwn(t *testing.T) {
 	assert.Equal(t, "epyc-genoa", m.System.CPU)
 	assert.Equal(t, "pcie4x16", m.Spec.Host.PCIe.Switches[0].Link.Class.Name)
 	assert.Equal(t, "pcie5x16", m.Spec.Host.PCIe.GPUs[0].Link.Class.Name)
+}
+
+// On rails with NVLink bytes for another rail go to the peer on it first, as
+// NCCL has it, and no spine is crossed; without GPUDirect RDMA they do not.
+func TestRelaysOnRails(t *testing.T) {
+	c := load(t)
+	for system, relayed := range map[string]bool{
+		"dgx-h100": true, "dgx-a100": true, "dgx-b300": true, "gb200-nvl72": true, "azure-nd-h100-v5": true, "pcie-l40s-8": false,
+	} {
+		_, m := build(t, c, system, Options{Hosts: 2})
+		per := int32(len(m.Ranks)) / 2
+		spines := 0
+		for a := range min(per, 8) {
+			for b := range min(per, 8) {
+				p, err := m.Route(a, per+b, nil)
+				require.NoError(t, err)
+				for _, h := range p.Hops {
+					links, _ := m.Graph.Members(h.Resource)
+					if strings.HasPrefix(m.Graph.Nodes[m.Graph.Links[links[0]].To].Name, "spine") {
+						spines++
+					}
+				}
+			}
+		}
+		assert.Equal(t, relayed, spines == 0, "%s: %d ways cross spines", system, spines)
+	}
 }

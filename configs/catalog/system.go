@@ -23,7 +23,7 @@ type System struct {
 	NIC     string        `yaml:"nic"`
 	NICs    Figure[Count] `yaml:"nics"` // of a tray
 
-	P2P    Figure[Reach] `yaml:"p2p"`
+	P2P    Figure[Reach] `yaml:"p2p"` // not known is NCCL's default: see DefaultP2P
 	GDR    Figure[Reach] `yaml:"gdr"`
 	Copies Figure[Reach] `yaml:"copies"` // of a copy engine; not known is everywhere where the driver allows peer access
 	Fabric string        `yaml:"fabric"` // between hosts, unless another is named
@@ -111,8 +111,8 @@ func (p *SystemPCIe) Check(report func(key, message string)) {
 
 // Check asks for the parts that belong together.
 func (s *System) Check(report func(key, message string)) {
-	if s.PCIe != nil && (s.CPU == "" || !s.Sockets.Known() || !s.P2P.Known() || !s.GDR.Known()) {
-		report("pcie", "a PCIe tree also needs cpu, sockets, p2p and gdr")
+	if s.PCIe != nil && (s.CPU == "" || !s.Sockets.Known() || !s.GDR.Known()) {
+		report("pcie", "a PCIe tree also needs cpu, sockets and gdr")
 	}
 	if s.PCIe == nil && s.NVLink == nil {
 		report("", "neither nvlink nor pcie joins the GPUs, expected at least one")

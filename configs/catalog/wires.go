@@ -68,6 +68,18 @@ func DefaultP2P(cpu *CPU, gpus int) pcie.Reach {
 	return pcie.WithinSwitches
 }
 
+// p2p returns how far the GPUs of a system reach each other: what its record
+// says, else what the driver and NCCL make of such GPUs.
+func (r *resolver) p2p(s *System, g *GPU, cpu *CPU, gpus int) pcie.Reach {
+	switch {
+	case s.P2P.Known():
+		return pcie.Reach(use(r, s.P2P))
+	case g.PeerAccess.Known() && !bool(use(r, g.PeerAccess)):
+		return pcie.Nowhere
+	}
+	return DefaultP2P(cpu, gpus)
+}
+
 // pcie lays out the tree of a tray.
 func (r *resolver) pcie(s *System, g *GPU, gpus int, acs bool) (*pcie.Spec, error) {
 	cpu, err := r.c.CPU(s.CPU)
@@ -82,7 +94,7 @@ func (r *resolver) pcie(s *System, g *GPU, gpus int, acs bool) (*pcie.Spec, erro
 		Sockets:       int(use(r, s.Sockets)),
 		BridgeLatency: use(r, cpu.BridgeLatency),
 		SocketLatency: use(r, cpu.SocketLatency),
-		P2P:           pcie.Reach(use(r, s.P2P)),
+		P2P:           r.p2p(s, g, cpu, gpus),
 		GDR:           pcie.Reach(use(r, s.GDR)),
 		ACS:           acs,
 		PeerRate:      use(r, cpu.PeerRate),
