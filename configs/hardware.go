@@ -77,10 +77,20 @@ func (s *Scenario) Hardware(cat *catalog.Catalog) (*Hardware, error) {
 			return nil, err
 		}
 		if hw.Machine, err = machine.Build(*hw.Spec); err != nil {
-			return nil, s.tree.ErrorAt("system", err.Error(), "")
+			return nil, s.tree.ErrorAt(s.blamed(*hw.Spec), err.Error(), "")
 		}
 	}
 	return hw, s.damage(hw)
+}
+
+// blamed is the key of what is wrong with a machine: the fabric of the scenario
+// if a node by itself is sound.
+func (s *Scenario) blamed(spec machine.Spec) string {
+	spec.Hosts, spec.Fabric = 1, nil
+	if s.Network.Fabric.Kind != "" && spec.Validate() == nil {
+		return "network.fabric"
+	}
+	return "system"
 }
 
 // hardware finds the system and the fabric.

@@ -25,7 +25,7 @@ func TestLargestMachines(t *testing.T) {
 // nothing.
 func TestNetworksWithinBounds(t *testing.T) {
 	for _, fabric := range []string{
-		"{kind: fat-tree, bandwidth: 50GB/s, latency: 100ns, hosts_per_leaf: 16, spines: 128}",
+		"{kind: fat-tree, bandwidth: 50GB/s, latency: 100ns, hosts_per_leaf: 16, spines: 64}",
 		"{kind: rail-optimized, bandwidth: 50GB/s, latency: 100ns, radix: 64, tiers: 3}",
 		"{kind: dragonfly, bandwidth: 50GB/s, latency: 100ns, hosts_per_leaf: 8, leaves_per_pod: 65536}",
 		"{kind: dragonfly, bandwidth: 50GB/s, latency: 100ns, radix: 64}",
