@@ -33,7 +33,7 @@ type Fabric struct {
 	NICLatency    sim.Time `yaml:"nic_latency" weft:"doc=traversal of a NIC"`
 
 	Tiers        int `yaml:"tiers" weft:"min=1,max=3,doc=levels of switches; 1 with rail-optimized is rails that nothing joins"`
-	Rails        int `yaml:"rails" weft:"min=1,max=1024,doc=rails; NIC i is on rail i mod rails; one for each NIC of a node when absent"`
+	Rails        int `yaml:"rails" weft:"min=1,max=1024,doc=rails; NIC i is on rail i mod rails; one for each NIC of a node when absent, none in a dragonfly"`
 	Radix        int `yaml:"radix" weft:"min=2,max=65536,doc=ports of a switch; no limit when absent"`
 	HostsPerLeaf int `yaml:"hosts_per_leaf" weft:"min=1,max=1048576,doc=nodes (trays, in a rack) that share a leaf, or a set of leaves of all rails; as many as the radix allows when absent"`
 	LeavesPerPod int `yaml:"leaves_per_pod" weft:"min=1,max=65536,doc=leaves that share their spines in three tiers, or switches of a dragonfly's group; by the radix when absent"`
@@ -98,7 +98,7 @@ func (f *Fabric) Check(report func(key, message string)) {
 		kinds []string
 	}{
 		{"tiers", f.Tiers > 0, []string{rail, tree}},
-		{"rails", f.Rails > 0, []string{rail, only}},
+		{"rails", f.Rails > 0, []string{rail, only, dragon}},
 		{"radix", f.Radix > 0, []string{rail, only, tree, dragon}},
 		{"hosts_per_leaf", f.HostsPerLeaf > 0, []string{rail, only, tree, dragon}},
 		{"leaves_per_pod", f.LeavesPerPod > 0, []string{rail, tree, dragon}},

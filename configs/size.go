@@ -98,6 +98,7 @@ func (s *Scenario) tooWide(spec *machine.Spec) error {
 	}
 	var pairs int64
 	if f.Kind == fabric.Dragonfly {
+		leaves *= or(f.Rails, 1)
 		group := min(leaves, or(f.LeavesPerPod, 2*ports*per))
 		groups := (leaves + group - 1) / group
 		global := or(f.GlobalLinks, group*ports*per/max(1, groups-1))
