@@ -11,7 +11,6 @@ import (
 	"github.com/weft-sim/weft/configs/strict"
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/topology"
-	"github.com/weft-sim/weft/topology/fabric"
 	"github.com/weft-sim/weft/workloads"
 	"github.com/weft-sim/weft/workloads/collective"
 	"github.com/weft-sim/weft/workloads/replay"
@@ -246,8 +245,7 @@ func (s *Scenario) options(j *Job, hw *Hardware) error {
 	if s.Collectives.Grain == collective.Chunk.String() {
 		o.Grain = collective.Chunk
 	}
-	hashed := hw.Spec != nil && hw.Spec.Fabric != nil && hw.Spec.Fabric.Spread == fabric.ECMP
-	if s.Collapse == replay.Off.String() || hashed { // a hash leaves no two ranks equal
+	if s.Collapse == replay.Off.String() {
 		o.Collapse = replay.Off
 	}
 	o.Slice, o.Window, o.Rings = s.Collectives.Slice, s.Collectives.Window, s.Collectives.Rings

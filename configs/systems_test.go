@@ -57,6 +57,32 @@ func TestEverySystemRuns(t *testing.T) {
 	}
 }
 
+// Flows that a hash leaves on unlike ways: what little is alike collapses, and
+// the answers are equal.
+func TestHashedFlowsCollapseExactly(t *testing.T) {
+	for seed := range 4 {
+		for _, op := range []string{"all_reduce", "alltoall"} {
+			text := fmt.Sprintf("name: one\nsystem: dgx-h100\nnodes: 4\nseed: %d\nnetwork: {fabric: roce-400-ecmp}\nworkload: {kind: collective, op: %s, bytes: 16MiB}\n", seed+1, op)
+			s, err := Parse("one.yaml", []byte(text), "", nil, nil)
+			require.NoError(t, err)
+			j, err := s.Build(nil)
+			require.NoError(t, err)
+			var want *replay.Result
+			for _, collapse := range []replay.Collapse{replay.Off, replay.Auto} {
+				o := j.Options
+				o.Collapse = collapse
+				r, err := replay.Run(context.Background(), j.Program, j.Machine, o)
+				require.NoError(t, err)
+				r.Stats = replay.Stats{}
+				if want == nil {
+					want = r
+				}
+				require.Equal(t, want, r, "seed %d, %s", seed+1, op)
+			}
+		}
+	}
+}
+
 // The grains agree within 3 % from 64 MiB up, also where lanes are unlike and
 // several rings share wires.
 func TestGrainsAgreeOnMachines(t *testing.T) {

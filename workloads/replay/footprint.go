@@ -124,7 +124,7 @@ func (l *layout) loads(n int32) ([]topology.Load, error) {
 	for _, k := range l.order {
 		total, members := l.dense[k]*int64(n), int64(l.c.resSize[k])
 		if total%members != 0 {
-			return nil, fmt.Errorf("symmetry: %d lanes put %d parts on %d equal links: not the same on each", n, total, members)
+			return nil, fmt.Errorf("%w: %d lanes put %d parts on %d links", errUnlike, n, total, members)
 		}
 		if total/members > math.MaxInt32 {
 			return nil, fmt.Errorf("lay lanes on wires: %d lanes weigh %d on one link: want at most %d", n, total/members, math.MaxInt32)

@@ -45,6 +45,10 @@ func Run(ctx context.Context, p *workloads.Program, m *topology.Machine, o Optio
 		return nil, err
 	}
 	l, err := j.lay(c)
+	if errors.Is(err, errUnlike) {
+		o.Collapse = Off
+		return Run(ctx, p, m, o)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -130,6 +134,10 @@ func (e *LawError) Unwrap() error { return e.Err }
 // errTied says that the order of rank numbers decided which of two equal
 // collectives began, which representatives cannot know.
 var errTied = errors.New("replay: equal ranks compete for a stream")
+
+// errUnlike guards the classes: wires of one class carry equal loads. Hashes
+// that fell together would show here.
+var errUnlike = errors.New("replay: wires of one colour carry unlike loads")
 
 // errUnwaited guards waits: an operation that waits must wait for something.
 var errUnwaited = errors.New("replay: an unfinished operation waits for nothing")

@@ -154,8 +154,15 @@ func mixed(dst, src []uint64, salt uint64) []uint64 {
 	return dst
 }
 
-// part makes an odd factor of the share that a hop carries.
-func part(h topology.Hop, den int32) uint64 { return uint64(h.Share)<<18 | uint64(den)<<1 | 1 }
+// part makes an odd factor of the share that a hop carries. It must not be
+// linear in it: two parts of three, twice, are not one part of four and three
+// of two.
+func part(h topology.Hop, den int32) uint64 {
+	if h.Share == 1 && den == 1 {
+		return 1
+	}
+	return mix(uint64(h.Share)<<32|uint64(uint32(den))) | 1
+}
 
 // pathHash hashes what a path crosses, with the colours of the wires.
 func (c *classes) pathHash(p *topology.Path) uint64 {
