@@ -43,7 +43,7 @@ func (w *wires) path(a, b int32) (topology.Path, error) {
 		}
 		w.den = lcm(w.den, int64(p.Den))
 		if w.whole() > maxDen {
-			return p, fmt.Errorf("route rank %d to rank %d: transfers are split in %d parts at least: want at most %d (equal planes, and hosts with equal numbers of ranks, keep this small)", a, b, w.whole(), maxDen)
+			return p, &LimitError{fmt.Sprintf("route rank %d to rank %d: transfers are split in %d parts at least: want at most %d (equal planes, and hosts with equal numbers of ranks, keep this small)", a, b, w.whole(), maxDen)}
 		}
 	}
 	return p, nil

@@ -86,7 +86,7 @@ func (j *job) splitRings() error {
 		}
 	}
 	if j.wires.parts > maxDen {
-		return fmt.Errorf("split collectives over rings: %d parts: want at most %d (hosts with equal numbers of ranks keep this small)", j.wires.parts, maxDen)
+		return &LimitError{fmt.Sprintf("split collectives over rings: %d parts: want at most %d (hosts with equal numbers of ranks, or fewer rings, keep this small)", j.wires.parts, maxDen)}
 	}
 	return nil
 }
