@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/weft-sim/weft/cmd/weft/internal/exitcode"
 	"github.com/weft-sim/weft/cmd/weft/internal/report"
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/topology"
@@ -74,7 +75,10 @@ const mostCopied = 16
 func copies(ctx context.Context, m *topology.Machine, n int32, size sim.Bytes, noPeer bool, opt replay.Options) ([]report.CopyPair, error) {
 	m, err := machine.Copies(m, noPeer)
 	if err != nil {
-		return nil, err
+		if noPeer {
+			err = fmt.Errorf("%w; expected a system whose GPUs share one known host memory, such as %s, or no --no-p2p", err, standardSystem)
+		}
+		return nil, exitcode.With(exitcode.Config, err)
 	}
 	world := int32(len(m.Ranks))
 	took := func(pairs ...[2]int32) (sim.Rate, error) {
