@@ -125,29 +125,42 @@ func (f *Fabric) Denominator(limit int64) int64 {
 // Port returns the links of a port to its leaf and back.
 func (f *Fabric) Port(i int32) (up, down topology.LinkID) { return f.up[i], f.down[i] }
 
+// Leaf returns the number of the switch that a port is cabled to.
+func (f *Fabric) Leaf(port int32) int32 { return f.leaf[port] }
+
+// Leaves returns how many switches have ports of hosts.
+func (f *Fabric) Leaves() int { return len(f.switches) }
+
+// Missing reports whether links between switches are out of service or
+// narrower than as built.
+func (f *Fabric) Missing() bool { return f.missing }
+
 // Apart returns two ports in service that nothing joins any more, if there
-// are any among those that use names: one for each leaf is looked at.
-func (f *Fabric) Apart(use []int32) (a, b int32, apart bool) {
+// are any on leaves between which need says that traffic passes: one for each
+// leaf is looked at.
+func (f *Fabric) Apart(need func(x, y int32) bool) (a, b int32, apart bool) {
+	if !f.missing {
+		return 0, 0, false
+	}
 	of := make([]int32, len(f.switches))
 	for i := range of {
 		of[i] = -1
 	}
-	if !f.missing {
-		return 0, 0, false
-	}
-	var leaves []int32
-	for _, port := range use {
-		if l := f.leaf[port]; of[l] < 0 {
-			of[l] = port
-			leaves = append(leaves, l)
+	for port, l := range f.leaf {
+		if of[l] < 0 && f.live(f.up[port]) && f.live(f.down[port]) {
+			of[l] = int32(port)
 		}
 	}
 	var buf []topology.Hop
-	for i, x := range leaves {
-		for _, y := range leaves[i+1:] {
-			hops, _, _, ok := f.Route(of[x], of[y], buf[:0])
+	for x, a := range of {
+		for y := x + 1; a >= 0 && y < len(of); y++ {
+			b := of[y]
+			if b < 0 || !need(int32(x), int32(y)) {
+				continue
+			}
+			hops, _, _, ok := f.Route(a, b, buf[:0])
 			if !ok {
-				return of[x], of[y], true
+				return a, b, true
 			}
 			buf = hops
 		}

@@ -183,6 +183,18 @@ func TestCableAndSpineDown(t *testing.T) {
 	assert.Equal(t, before.Latency, p.Latency)
 }
 
+// TestLeafWithoutSpines: what changes rails over NVLink passes no spine, so a
+// leaf may lose all of them.
+func TestLeafWithoutSpines(t *testing.T) {
+	m := faulty(t, build(t, dgxH100(2)), "leaf0<>spine* down")
+	p, names := route(t, m, 1, 8)
+	assert.Equal(t, topology.NET, p.Kind)
+	for _, name := range names {
+		assert.NotContains(t, name, "spine")
+	}
+	assert.InEpsilon(t, 48e9, rate(t, m, 1, 8), 0.1)
+}
+
 func TestCoreDown(t *testing.T) {
 	// The classic fat tree of radix 4, 16 hosts: pods of 2 leaves and 2 spines, 2
 	// cores over each spine. Without core 0 plane 0 has one way, plane 1 two; the
@@ -241,8 +253,9 @@ func TestTwoTierFaults(t *testing.T) {
 }
 
 func TestFaultErrors(t *testing.T) {
-	ring := dgxH100(2)
-	ring.Host.NVLink = nil
+	unrelayed, bare := dgxH100(2), dgxH100(2)
+	unrelayed.Relay = machine.RelayNever
+	bare.Host.NVLink, bare.Host.PCIe = nil, nil
 	for _, c := range []struct {
 		name  string
 		spec  machine.Spec
@@ -254,7 +267,8 @@ func TestFaultErrors(t *testing.T) {
 		{"no such class", dgxH100(2), "class:edr x0.5", `no class of links is named "edr"; the classes are nvlink4`},
 		{"all NICs", dgxH100(2), "n1.nic* down", "n1.gpu0 cannot reach other hosts: no NIC in service is in its reach"},
 		{"alone", dgxH100(1), "n0.gpu2 >  * down", "nothing joins n0.gpu0 and n0.gpu2"},
-		{"leaf", dgxH100(2), "leaf*<>spine* down", "n0.gpu0 cannot reach n0.gpu1: no way through the network is left"},
+		{"leaf", unrelayed, "leaf*<>spine* down", "n0.gpu0 cannot reach n1.gpu1: no way through the network is left"},
+		{"leaf and no NVLink", bare, "leaf*<>spine* down", "n0.gpu0 cannot reach n1.gpu1: no way through the network is left"},
 		{"grid", machine.Grid(2, 2, nvl4, ndr), "n0.gpu1<>leaf1 down", "n0.gpu0 cannot reach n1.gpu1: it has no way to rail 1"},
 		{"faster", dgxH100(1), "n0.gpu0>n0.nvswitch0 200GB/s", "carries 100 GB/s"},
 		{"wider", dgxH100(1), "n0.gpu0<>n0.nvswitch1 x4", "has a width of 4"},

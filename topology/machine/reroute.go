@@ -275,8 +275,6 @@ func (rr *rerouter) variants() []*variant {
 }
 
 func (rr *rerouter) checkNetwork(present func(h, g int32) bool) error {
-	var use []int32            // ports
-	user := map[int32]string{} // a GPU that uses it
 	rails := make([]string, rr.fabric.Rails())
 	for h := range int32(rr.hosts) {
 		t := rr.r.places[h].template
@@ -291,9 +289,6 @@ func (rr *rerouter) checkNetwork(present func(h, g int32) bool) error {
 			for _, way := range t.in[g] {
 				if rails[way.rail] == "" {
 					rails[way.rail] = name
-				}
-				if port := h*rr.r.ports + way.port; user[port] == "" {
-					use, user[port] = append(use, port), name
 				}
 			}
 		}
@@ -310,8 +305,5 @@ func (rr *rerouter) checkNetwork(present func(h, g int32) bool) error {
 		}
 		return nil
 	}
-	if a, b, apart := rr.r.fabric.Apart(use); apart {
-		return fmt.Errorf("%s cannot reach %s: no way through the network is left between their switches", user[a], user[b])
-	}
-	return nil
+	return rr.checkLeaves(present)
 }
