@@ -2,7 +2,10 @@ package topology
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+
+	"github.com/weft-sim/weft/sim"
 )
 
 // Cautions says what a survey found amiss, a sentence each, the gravest kind
@@ -21,7 +24,7 @@ func (m *Machine) Cautions(s *Survey, nvlinkCapable bool) []string {
 	if n := len(s.WithoutNVLink); n > 0 && len(m.Ranks) > 1 {
 		switch {
 		case n == len(m.Ranks) && nvlinkCapable:
-			add("the GPUs have NVLink, but nothing is wired to it: traffic between them takes PCIe and the sockets")
+			add("GPUs of this kind have NVLink, but nothing is wired to it: traffic between them takes PCIe and the sockets")
 		case n < len(m.Ranks):
 			add("%s %s no NVLink, though other GPUs have: traffic to and from there takes PCIe or the network", gpus(s.WithoutNVLink), have(n))
 		}
@@ -50,10 +53,19 @@ func (m *Machine) Cautions(s *Survey, nvlinkCapable bool) []string {
 		add("the nearest NIC of %s is %s", gpus(ranks), where)
 	}
 	for _, u := range s.Uplinks {
-		add("%s: %.3g GB/s from below share %.3g GB/s upwards each, %.3g:1 oversubscribed",
-			m.Graph.few(u.Switches), float64(u.Down)/1e9, float64(u.Up)/1e9, u.Ratio())
+		add("%s: %s GB/s from below share %s GB/s upwards each, %.3g:1 oversubscribed",
+			m.Graph.few(u.Switches), three(u.Down), three(u.Up), u.Ratio())
 	}
 	return out
+}
+
+// three prints a rate in GB/s with three digits, and never an exponent.
+func three(r sim.Rate) string {
+	gb := float64(r) / 1e9
+	if gb >= 1000 {
+		return strconv.FormatFloat(gb, 'f', 0, 64)
+	}
+	return fmt.Sprintf("%.3g", gb)
 }
 
 func (m *Machine) offCautions(s *Survey, add func(string, ...any)) {

@@ -223,6 +223,9 @@ func runBench(ctx context.Context, cmd *cobra.Command, o *overrides, op workload
 	case workloads.Broadcast:
 		b.Root = 0
 	}
+	if ranks == 1 {
+		b.Warnings = append(b.Warnings, "one GPU has nobody to send to: no wire is used, and the copies within its memory are not modelled")
+	}
 	for _, size := range sw.sizes() {
 		program, err := synth.Repeated{Op: op, Bytes: size, Group: group}.Build(int32(len(job.Machine.Ranks)))
 		if err != nil {

@@ -41,10 +41,13 @@ func ceiling(m *topology.Machine, model *nccl.Model, op workloads.Coll, size sim
 	if at == "" {
 		return out
 	}
+	if floor < 1e-3 {
+		return append(out, fmt.Sprintf("So %s are no bound here: they need less than a nanosecond.", at))
+	}
 	bus := float64(size) / floor / 1e3 * collective.BusFactor(op, model.Ranks)
-	out = append(out, fmt.Sprintf("So %s allow no less than %s us, a bus bandwidth of %s GB/s, with this algorithm and protocol.", at, report.Figure(floor), report.Figure(bus)))
+	out = append(out, fmt.Sprintf("So %s allow no less than %s, a bus bandwidth of %s GB/s, with this algorithm and protocol.", at, report.Duration(sim.Time(floor*1e6)), report.Figure(bus)))
 	if c.Time < floor {
-		out = append(out, fmt.Sprintf("NCCL's prediction of %s us is below that: its formula counts rates that these wires do not have.", report.Figure(c.Time)))
+		out = append(out, fmt.Sprintf("NCCL's prediction of %s is below that: its formula counts rates that these wires do not have.", report.Duration(sim.Time(c.Time*1e6))))
 	}
 	if model.Nodes == 2 && op == workloads.AllReduce && (c.Algorithm == nccl.Tree || c.Algorithm == nccl.NVLSTree) {
 		out = append(out, "On two nodes a tree sends about half of what a ring does, and bus bandwidth counts every algorithm as a ring: it may exceed the sum of the NICs.")

@@ -159,7 +159,7 @@ func (a *applier) what(f *Fault, nodes []topology.NodeID, links []topology.LinkI
 		if n == 1 {
 			return "1 " + one
 		}
-		if strings.HasSuffix(one, "switch") {
+		if strings.HasSuffix(one, "ch") {
 			one += "e"
 		}
 		return fmt.Sprintf("%d %ss", n, one)

@@ -154,7 +154,7 @@ func (f Fault) String() string {
 		s += " x" + x
 	}
 	if f.Rate != 0 {
-		s += " " + strconv.FormatFloat(float64(f.Rate), 'g', -1, 64) + "B/s"
+		s += " " + f.Rate.String()
 	}
 	if f.Width != 0 {
 		s += " x" + strconv.Itoa(int(f.Width))

@@ -40,7 +40,7 @@ func TestSurveyOfBridges(t *testing.T) {
 	s := pcieServer()
 	m := build(t, s)
 	assert.Len(t, m.Survey().WithoutNVLink, 8)
-	assert.Contains(t, cautions(m)[0], "the GPUs have NVLink, but nothing is wired to it")
+	assert.Contains(t, cautions(m)[0], "GPUs of this kind have NVLink, but nothing is wired to it")
 	assert.NotContains(t, m.Cautions(m.Survey(), false), cautions(m)[0])
 
 	s.Host.NVLink = &nvlink.Spec{Edges: [][3]int{{0, 1, 12}, {2, 3, 12}, {4, 5, 12}, {6, 7, 12}}, Link: nvl4}

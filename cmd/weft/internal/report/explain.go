@@ -182,5 +182,5 @@ func (e *Explain) graphs(width int) string {
 	return t.String()
 }
 
-// micros prints a time in microseconds as NCCL's logs count it.
-func micros(us float64) string { return Figure(us) + " us" }
+// micros prints a time that NCCL counts in microseconds.
+func micros(us float64) string { return Duration(sim.Time(us * 1e6)) }

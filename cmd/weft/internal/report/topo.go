@@ -103,9 +103,13 @@ func (t *Topo) Text(w io.Writer, tm *term.Terminal) error {
 	for _, s := range t.sentences(tm) {
 		paragraph(&b, tm.Width, "", s+"\n")
 	}
-	section(&b, tm, "Links, by class (all rates are of one direction)")
-	b.WriteString(t.classes().Within(tm.Width).String())
-	b.WriteString("\n")
+	if len(t.Machine.Graph.Links) == 0 {
+		b.WriteString("No link of it is known.\n")
+	} else {
+		section(&b, tm, "Links, by class (all rates are of one direction)")
+		b.WriteString(t.classes().Within(tm.Width).String())
+		b.WriteString("\n")
+	}
 	for _, c := range t.Machine.Graph.ByClass() {
 		if class := t.Machine.Graph.Classes[c.Class]; class.Note != "" {
 			paragraph(&b, tm.Width, "  "+class.Name+": ", class.Note+"\n")

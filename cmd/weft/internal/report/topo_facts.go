@@ -33,7 +33,7 @@ func (t *Topo) sentences(tm *term.Terminal) []string {
 			out[len(out)-1] = strings.Replace(out[len(out)-1], "Each GPU", "The first GPU", 1)
 		}
 	} else {
-		out = append(out, "The GPUs have no NVLink.")
+		out = append(out, t.unwired())
 	}
 	if s := t.domains(); s != "" {
 		out = append(out, s)
@@ -49,6 +49,19 @@ func (t *Topo) sentences(tm *term.Terminal) []string {
 		out = append(out, s)
 	}
 	return out
+}
+
+// unwired says that the first GPU has no NVLink: the kind of GPU may have
+// connectors for it, and a file may be silent.
+func (t *Topo) unwired() string {
+	hw := t.Hardware
+	switch capable := hw.GPU != nil && hw.GPU.NVLink != nil; {
+	case capable && hw.Format != "":
+		return "No NVLink is wired, as far as the file tells."
+	case capable:
+		return "No NVLink is wired, though GPUs of this kind can have it."
+	}
+	return "The GPUs have no NVLink."
 }
 
 // made counts the nodes of the graph other than GPUs.
