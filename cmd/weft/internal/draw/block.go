@@ -67,29 +67,37 @@ func (lv *levels) block(p part, of int, odd bool) block {
 	return b
 }
 
-// faults says what is wrong with a part.
-func (x *index) faults(p part) string {
-	down, slow, nodes := 0, 0, 0
+// harm is what of a part is out of service, or slower than its like.
+type harm struct{ nodes, down, slow int }
+
+func (x *index) harm(p part) (h harm) {
 	for _, n := range p.nodes {
 		if x.g.Nodes[n].Down {
-			nodes++
+			h.nodes++
 		}
 		for _, l := range x.out[n] {
 			switch {
 			case x.g.Links[l].Down:
-				down++
+				h.down++
 			case x.slow[l]:
-				slow++
+				h.slow++
 			}
 		}
 	}
-	switch {
-	case nodes > 0:
-		return plural(nodes, "part") + " down"
-	case down > 0:
-		return plural(down, "link") + " down"
-	case slow > 0:
-		return plural(slow, "slow link")
+	return h
+}
+
+func (h harm) total() int { return h.nodes + h.down + h.slow }
+
+// faults says what is wrong with a part.
+func (x *index) faults(p part) string {
+	switch h := x.harm(p); {
+	case h.nodes > 0:
+		return plural(h.nodes, "part") + " down"
+	case h.down > 0:
+		return plural(h.down, "link") + " down"
+	case h.slow > 0:
+		return plural(h.slow, "slow link")
 	}
 	return ""
 }
@@ -161,18 +169,25 @@ func (lv *levels) write(s *scene, b block, x, y float64) {
 	}
 }
 
-// minority reports for each part whether it differs from the commonest of them.
-func minority(parts []part) []bool {
+// minority reports for each part whether more of it is faulty than of the
+// commonest of them: of those without a fault, if there are any.
+func (lv *levels) minority(parts []part) []bool {
 	cs := classes(len(parts), func(i int) uint64 { return parts[i].like })
+	harms := make([]int, len(cs))
 	most := 0
 	for i, c := range cs {
-		if len(c.members) > len(cs[most].members) {
+		harms[i] = lv.harm(parts[c.members[0]]).total()
+		sound, was := harms[i] == 0, harms[most] == 0
+		n, best := len(c.members), len(cs[most].members)
+		if sound && !was || sound == was && (n > best || n == best && harms[i] < harms[most]) {
 			most = i
 		}
 	}
 	odd := make([]bool, len(parts))
-	for i, p := range parts {
-		odd[i] = len(cs) > 1 && p.like != cs[most].like
+	for i, c := range cs {
+		for _, k := range c.members {
+			odd[k] = i != most && harms[i] > 0
+		}
 	}
 	return odd
 }
@@ -180,7 +195,7 @@ func minority(parts []part) []bool {
 // pack makes blocks of parts so that they fit a width: each by itself with
 // fewer and fewer columns of chips, else one of each kind.
 func (lv *levels) pack(parts []part, width float64) []block {
-	odd := minority(parts)
+	odd := lv.minority(parts)
 	var blocks []block
 	for i, p := range parts {
 		blocks = append(blocks, lv.block(p, 1, odd[i]))

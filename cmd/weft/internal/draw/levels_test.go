@@ -87,6 +87,36 @@ func TestSlowIsRare(t *testing.T) {
 	assert.Equal(t, 1, slow(spoil(t, catalogued(t, "pcie-a100-8", catalog.Options{}), "n0.gpu5", "n0.pcie-sw1", halve)))
 }
 
+// TestOnlyFaultyHostsAreFramed: a plane that is slow as a whole is slow beside
+// its sister planes, and of hosts in equal number the faulty one is the odd one.
+func TestOnlyFaultyHostsAreFramed(t *testing.T) {
+	halvePlane := func(m *topology.Machine) *topology.Machine {
+		return spoil(t, spoil(t, m, "n0.nvswitch1", "n0.gpu*", halve), "n0.gpu*", "n0.nvswitch1", halve)
+	}
+	for _, hosts := range []int{1, 2} {
+		m := halvePlane(catalogued(t, "dgx-h100", catalog.Options{Hosts: hosts}))
+		x := newIndex(m.Graph)
+		for i, l := range m.Graph.Links {
+			in := m.Graph.Nodes[l.From].Name == "n0.nvswitch1" || m.Graph.Nodes[l.To].Name == "n0.nvswitch1"
+			assert.Equal(t, in, x.slow[i], "%s > %s", m.Graph.Nodes[l.From].Name, m.Graph.Nodes[l.To].Name)
+		}
+	}
+	m := halvePlane(catalogued(t, "dgx-h100", catalog.Options{Hosts: 2}))
+	lv := split(m)
+	assert.Equal(t, []bool{true, false}, lv.minority(lv.domains))
+	// Both have a NIC without a leaf.
+	m = spoil(t, spoil(t, m, "leaf1", "*", cut), "*", "leaf1", cut)
+	lv = split(m)
+	assert.Equal(t, []bool{true, false}, lv.minority(lv.domains))
+	// A sound host among faulty ones is the usual one.
+	m = catalogued(t, "dgx-h100", catalog.Options{Hosts: 4})
+	for _, host := range []string{"n0", "n2", "n3"} {
+		m = spoil(t, spoil(t, m, host+".gpu0", host+".nvswitch0", cut), host+".nvswitch0", host+".gpu0", cut)
+	}
+	lv = split(m)
+	assert.Equal(t, []bool{true, false, true, true}, lv.minority(lv.domains))
+}
+
 // 26 GB/s of PCIe is 0.28 x sqrt(26) = 1.4 pixels, 396 GB/s of NVLink 5.6.
 func TestThickness(t *testing.T) {
 	assert.InDelta(t, 1.4, thickness(26*sim.GBps), 0.05)

@@ -96,33 +96,56 @@ func newIndex(g *topology.Graph) *index {
 	return x
 }
 
+// like is what links are compared by: of the same class between the same kinds
+// of nodes, and to the same plane of NVSwitches.
+type like struct {
+	class    topology.ClassID
+	from, to topology.NodeKind
+	plane    int32
+}
+
 // findSlow marks the links whose rate is below the commonest of their like, and
-// which are at most half as many: of the same class between the same kinds of
-// nodes, to the same plane of NVSwitches; elsewhere what runs in parallel is
-// counted singly. A wiring of two rates by design is not slow.
+// which are at most half as many. What runs in parallel is counted singly,
+// except to a plane of NVSwitches, where a link that lost some is slow too; a
+// plane that is slow as a whole is so beside its sister planes. A wiring of two
+// rates by design is not slow.
 func (x *index) findSlow() {
-	type like struct {
-		class    topology.ClassID
-		from, to topology.NodeKind
-		plane    int32
-	}
 	nodes := x.g.Nodes
-	each := func(l topology.Link) (like, float64) {
-		k := like{class: l.Class, from: nodes[l.From].Kind, to: nodes[l.To].Kind}
-		v := float64(l.Rate)
+	of := func(l topology.Link) like {
+		return like{class: l.Class, from: nodes[l.From].Kind, to: nodes[l.To].Kind}
+	}
+	single := func(l topology.Link) float64 { return float64(l.Rate) / float64(max(1, l.Width)) }
+	x.slow = make([]bool, len(x.g.Links))
+	x.compare(func(l topology.Link) (like, float64) {
+		k := of(l)
 		switch {
 		case k.from == topology.GPU && k.to == topology.NVSwitch:
 			k.plane = nodes[l.To].Unit
 		case k.from == topology.NVSwitch && k.to == topology.GPU:
 			k.plane = nodes[l.From].Unit
 		case k.from == k.to:
-			v /= float64(l.Width)
+			return k, single(l)
 		}
+		return k, float64(l.Rate)
+	})
+	x.compare(func(l topology.Link) (like, float64) {
+		k := of(l)
+		if k.from != topology.NVSwitch && k.to != topology.NVSwitch {
+			return k, 0
+		}
+		return k, single(l)
+	})
+}
+
+// compare marks the links that are slow by one way of comparing them.
+func (x *index) compare(each func(topology.Link) (like, float64)) {
+	rounded := func(l topology.Link) (like, float64) {
+		k, v := each(l)
 		return k, math.Round(v/1e3) * 1e3
 	}
 	counts := map[like]map[float64]int{}
 	for _, l := range x.g.Links {
-		k, v := each(l)
+		k, v := rounded(l)
 		if counts[k] == nil {
 			counts[k] = map[float64]int{}
 		}
@@ -137,9 +160,8 @@ func (x *index) findSlow() {
 			}
 		}
 	}
-	x.slow = make([]bool, len(x.g.Links))
 	for i, l := range x.g.Links {
-		k, v := each(l)
-		x.slow[i] = v < 0.99*usual[k] && 2*counts[k][v] <= counts[k][usual[k]]
+		k, v := rounded(l)
+		x.slow[i] = x.slow[i] || v < 0.99*usual[k] && 2*counts[k][v] <= counts[k][usual[k]]
 	}
 }

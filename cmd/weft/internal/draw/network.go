@@ -146,7 +146,7 @@ func (f *fabric) placePods() {
 	for i, p := range f.pods {
 		all[i] = p.part
 	}
-	odd := minority(all)
+	odd := f.minority(all)
 	// The plans, from the fullest to the sparest: which pods, how much room
 	// each has.
 	each := make([]alike, len(f.pods))
