@@ -120,7 +120,7 @@ func (r *matrixReader) fill(m *Matrix, lines []int) {
 		}
 		r.note(Unknown, "", "%d pairs are in no row: %s%s", open, strings.Join(unknown, ", "), more)
 	}
-	if r.noNV {
+	if r.noNV && !slices.ContainsFunc(m.Cells, func(c Cell) bool { return c.Kind == topology.NVL }) {
 		r.note(Unknown, "", "the legend does not explain NV#: printed with -mp, which hides NVLinks")
 	}
 }

@@ -136,6 +136,8 @@ func TestMatrixTraps(t *testing.T) {
 	t.Run("-mp", func(t *testing.T) {
 		d, _ := readMatrix(t, "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tPIX\t0-7\nGPU1\tPIX\t X \t0-7\n\nLegend:\n\n  X    = Self\n  PIX  = Connection\n")
 		assert.Contains(t, fmt.Sprint(notes(d, discover.Unknown)), "-mp")
+		d, _ = readMatrix(t, "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV4\t0-7\nGPU1\tNV4\t X \t0-7\n\nLegend:\n\n  X    = Self\n  PIX  = Connection\n")
+		assert.NotContains(t, fmt.Sprint(notes(d, discover.Unknown)), "-mp", "the rows show NVLinks")
 	})
 	t.Run("GPU off the fabric", func(t *testing.T) {
 		d, m := readMatrix(t, square(5, func(i, j int) string {
