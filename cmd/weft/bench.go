@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -171,6 +172,8 @@ func chooser(cmd *cobra.Command, op workloads.Coll, algo string) (collective.Cho
 
 func (sw *sweep) check(cmd *cobra.Command) error {
 	switch {
+	case sw.end <= 0:
+		return usage(cmd, "-e: read %d bytes, expected a size above zero such as 8 or 1MiB", sw.end)
 	case sw.begin <= 0:
 		return usage(cmd, "-b: read %d bytes, expected a size above zero such as 8 or 1MiB", sw.begin)
 	case sw.begin > sw.end:
@@ -346,7 +349,11 @@ func (s *size) Type() string { return "size" }
 // Set reads a size.
 func (s *size) Set(text string) error {
 	digits := strings.TrimRight(text, "kKmMgG")
-	if n, err := strconv.ParseInt(digits, 10, 64); err == nil && len(text)-len(digits) <= 1 {
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if errors.Is(err, strconv.ErrRange) && len(text)-len(digits) <= 1 {
+		return fmt.Errorf("read %q, expected a size below 8 EiB", text)
+	}
+	if err == nil && len(text)-len(digits) <= 1 {
 		shift := 0
 		if digits != text {
 			shift = 10 * (1 + strings.Index("KMG", strings.ToUpper(text[len(digits):])))

@@ -99,6 +99,9 @@ func benchCopies(cmd *cobra.Command, a *app, o *overrides, sw sweep, noPeer bool
 			return err
 		}
 	}
+	if n < 2 {
+		return usage(cmd, "a copy takes two GPUs, and there is one; expected -g 2 or more, or a system with more")
+	}
 	c := &report.Copies{
 		System: q.system(), GPUs: n, Size: sim.Bytes(sw.end), NoPeer: noPeer, Version: version, Warnings: report.Grave(job.Warnings),
 	}

@@ -189,6 +189,9 @@ func (p *topoPage) hardware(q *question, o *overrides) (func(io.Writer) error, e
 	switch p.form {
 	case "matrix":
 		write, err := report.WriteMatrix(hw)
+		if part := report.MatrixOf(hw); part != "" && err == nil {
+			fmt.Fprintf(p.Err, "weft: note: the matrix is of %s, as nvidia-smi prints it there\n", part)
+		}
 		return write, exitcode.With(exitcode.Config, err)
 	case "svg":
 		return func(w io.Writer) error { return draw.SVG(w, hw.Machine, draw.Options{}) }, nil

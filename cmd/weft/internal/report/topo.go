@@ -141,12 +141,20 @@ func (t *Topo) Text(w io.Writer, tm *term.Terminal) error {
 
 // ofOne says of which part of the machine a matrix is.
 func (t *Topo) ofOne() string {
-	s := t.Hardware.Spec
-	switch {
+	if part := MatrixOf(t.Hardware); part != "" {
+		return ", on " + part
+	}
+	return ""
+}
+
+// MatrixOf says of which part of a machine [Matrix] is: "one tray", "one node",
+// "" where it is of all.
+func MatrixOf(hw *configs.Hardware) string {
+	switch s := hw.Spec; {
 	case s != nil && s.Host.Trays > 1:
-		return ", on one tray"
-	case t.Machine.Hosts > 1:
-		return ", on one node"
+		return "one tray"
+	case hw.Machine.Hosts > 1:
+		return "one node"
 	}
 	return ""
 }
