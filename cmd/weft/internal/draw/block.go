@@ -67,10 +67,18 @@ func (lv *levels) block(p part, of int, odd bool) block {
 	return b
 }
 
-// harm is what of a part is out of service, or slower than its like.
+// harm is what of a part is out of service, or slower than its like. A link
+// that is so both ways counts once.
 type harm struct{ nodes, down, slow int }
 
 func (x *index) harm(p part) (h harm) {
+	down, slow := map[[2]topology.NodeID]int{}, map[[2]topology.NodeID]int{}
+	add := func(l topology.Link, of map[[2]topology.NodeID]int, total *int) {
+		of[[2]topology.NodeID{l.From, l.To}]++
+		if of[[2]topology.NodeID{l.From, l.To}] > of[[2]topology.NodeID{l.To, l.From}] {
+			*total++
+		}
+	}
 	for _, n := range p.nodes {
 		if x.g.Nodes[n].Down {
 			h.nodes++
@@ -78,9 +86,9 @@ func (x *index) harm(p part) (h harm) {
 		for _, l := range x.out[n] {
 			switch {
 			case x.g.Links[l].Down:
-				h.down++
+				add(x.g.Links[l], down, &h.down)
 			case x.slow[l]:
-				h.slow++
+				add(x.g.Links[l], slow, &h.slow)
 			}
 		}
 	}
@@ -94,6 +102,8 @@ func (x *index) faults(p part) string {
 	switch h := x.harm(p); {
 	case h.nodes > 0:
 		return plural(h.nodes, "part") + " down"
+	case h.down > 0 && h.slow > 0:
+		return plural(h.down, "link") + fmt.Sprintf(" down, %s slow", count(h.slow))
 	case h.down > 0:
 		return plural(h.down, "link") + " down"
 	case h.slow > 0:

@@ -108,6 +108,7 @@ func TestOnlyFaultyHostsAreFramed(t *testing.T) {
 	m = spoil(t, spoil(t, m, "leaf1", "*", cut), "*", "leaf1", cut)
 	lv = split(m)
 	assert.Equal(t, []bool{true, false}, lv.minority(lv.domains))
+	assert.Equal(t, "1 link down, 8 slow", lv.faults(lv.domains[0]))
 	// A sound host among faulty ones is the usual one.
 	m = catalogued(t, "dgx-h100", catalog.Options{Hosts: 4})
 	for _, host := range []string{"n0", "n2", "n3"} {
