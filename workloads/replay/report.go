@@ -22,6 +22,7 @@ type useKey struct {
 // use gathers the runs of equal collectives.
 type use struct {
 	CollectiveUse
+	coll  workloads.Coll
 	runs  int64 // of all groups
 	total sumOf
 	group map[int32]bool // group classes counted
@@ -36,7 +37,7 @@ func (x *exec) useFor(o *workloads.Op, n int, bytes sim.Bytes, wire float64, ch 
 	}
 	at := int32(len(x.uses))
 	x.useOf[k] = at
-	x.uses = append(x.uses, use{group: map[int32]bool{}, CollectiveUse: CollectiveUse{
+	x.uses = append(x.uses, use{coll: o.Coll, group: map[int32]bool{}, CollectiveUse: CollectiveUse{
 		Op: o.Coll.String(), Comm: comm.Name, Dim: comm.Dim.String(), Ranks: n, Bytes: bytes,
 		Algo: ch.Algorithm.String(), Proto: ch.Protocol, Min: sim.MaxTime, WireBytes: wire,
 	}})
@@ -89,8 +90,7 @@ func (x *exec) result() (*Result, error) {
 		c.Count = int(u.runs) / max(u.Groups, 1)
 		c.Time = u.total.over(u.runs)
 		if c.Time > 0 {
-			coll := slices.IndexFunc(collNames, func(s string) bool { return s == c.Op })
-			c.BusBW = sim.Rate(float64(c.Bytes) / c.Time.Seconds() * collective.BusFactor(workloads.Coll(coll), c.Ranks))
+			c.BusBW = sim.Rate(float64(c.Bytes) / c.Time.Seconds() * collective.BusFactor(u.coll, c.Ranks))
 		}
 		res.Colls = append(res.Colls, c)
 	}
@@ -107,14 +107,6 @@ func (x *exec) result() (*Result, error) {
 	res.Warnings = append(res.Warnings, x.j.mach.Notes...)
 	return res, nil
 }
-
-// collNames lists the names of the collectives in order.
-var collNames = func() (names []string) {
-	for c := workloads.AllReduce; c <= workloads.Barrier; c++ {
-		names = append(names, c.String())
-	}
-	return names
-}()
 
 // breakdown walks the critical path back from the operation that ended last.
 // Each operation began when its cause ended, so the parts are an exact
