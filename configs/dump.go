@@ -188,7 +188,7 @@ func (s *Scenario) gpuKind(cat *catalog.Catalog) (*catalog.GPU, error) {
 		_, err := cat.GPU(s.GPU)
 		var unknown *catalog.UnknownError
 		if errors.As(err, &unknown) {
-			return nil, s.tree.ErrorAt("gpu", fmt.Sprintf("read %q, expected a GPU of the catalogue: %s", s.GPU, strings.Join(unknown.Known, ", ")), strict.DidYouMean(s.GPU, models(cat)))
+			return nil, s.tree.ErrorAt("gpu", fmt.Sprintf("read %q, expected a GPU of the catalogue: %s", s.GPU, unknown.Choices()), strict.DidYouMean(s.GPU, models(cat)))
 		}
 		return nil, err
 	}

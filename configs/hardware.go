@@ -3,7 +3,6 @@ package configs
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/weft-sim/weft/configs/catalog"
 	"github.com/weft-sim/weft/configs/strict"
@@ -143,7 +142,7 @@ func (s *Scenario) hardwareError(err error) error {
 			key = "system.gpu"
 		}
 		hint := strict.DidYouMean(unknown.Name, unknown.Known)
-		return s.tree.ErrorAt(key, fmt.Sprintf("read %q, expected a %s of the catalogue: %s", unknown.Name, unknown.Noun, strings.Join(unknown.Known, ", ")), hint)
+		return s.tree.ErrorAt(key, fmt.Sprintf("read %q, expected a %s of the catalogue: %s", unknown.Name, unknown.Noun, unknown.Choices()), hint)
 	}
 	key := "system"
 	if s.GPUs != 0 {

@@ -38,12 +38,18 @@ func unknown(noun, name string, names []string) *UnknownError {
 	return e
 }
 
+// Choices lists the names that are known, and how many others there are.
+func (e *UnknownError) Choices() string {
+	s := strings.Join(e.Known, ", ")
+	if more := e.Of - len(e.Known); more > 0 {
+		s += fmt.Sprintf(" or %d others", more)
+	}
+	return s
+}
+
 // Error names the nearest record, or some if none is near.
 func (e *UnknownError) Error() string {
-	hint := "expected one of " + strings.Join(e.Known, ", ")
-	if more := e.Of - len(e.Known); more > 0 {
-		hint += fmt.Sprintf(" or %d others", more)
-	}
+	hint := "expected one of " + e.Choices()
 	if near := strict.DidYouMean(e.Name, e.Known); near != "" {
 		hint = near
 	}

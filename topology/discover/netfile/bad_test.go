@@ -29,6 +29,7 @@ var badFiles = []bad{
 	{"comments only", "# nothing\n", netfile.ErrUnrecognised, `f:1:1: "# nothing"`},
 	{"prose", "\nOnce upon a time\n", netfile.ErrUnrecognised, `f:2:1: "Once upon a time"; expected a SimAI or ns-3 topology,`},
 	{"binary", "9 1 8\n8\x00", netfile.ErrUnrecognised, "f:2:2: a zero byte; expected text"},
+	{"UTF-16", "\xff\xfe\t\x00G\x00", netfile.ErrSyntax, "text in UTF-16; expected UTF-8"},
 	{"gzip", "\x1f\x8bxx", netfile.ErrSyntax, "a gzip header that is broken"},
 	{"xml", "<system></system>", netfile.ErrUnrecognised, "is read as a dump of a machine, not of a network"},
 	{"matrix", "\tGPU0\tGPU1\nGPU0\tX\tNV18\n", netfile.ErrUnrecognised, "nvidia-smi topo -m"},

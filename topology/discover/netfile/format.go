@@ -102,6 +102,9 @@ func unwrap(s *source, content []byte) ([]byte, error) {
 		return nil, s.fail(ErrTooLarge, 0, 0, fmt.Sprintf("more than %d MiB", MaxSize>>20), "less", "")
 	}
 	content = bytes.TrimPrefix(content, []byte("\ufeff"))
+	if bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff")) {
+		return nil, s.fail(ErrSyntax, 0, 0, "text in UTF-16", "UTF-8", "the > of older PowerShells writes UTF-16; `| Out-File -Encoding utf8 FILE` does not")
+	}
 	if i := bytes.IndexByte(content, 0); i >= 0 {
 		line := 1 + bytes.Count(content[:i], []byte("\n"))
 		return nil, s.fail(ErrUnrecognised, line, i-bytes.LastIndexByte(content[:i], '\n'), "a zero byte", "text", "")
