@@ -229,6 +229,7 @@ func runBench(ctx context.Context, cmd *cobra.Command, o *overrides, op workload
 	if ranks == 1 {
 		b.Warnings = append(b.Warnings, "one GPU has nobody to send to: no wire is used, and the copies within its memory are not modelled")
 	}
+	b.Warnings = append(b.Warnings, smallMessages(op, sim.Bytes(sw.begin), ranks)...)
 	for _, size := range sw.sizes() {
 		program, err := synth.Repeated{Op: op, Bytes: size, Group: group}.Build(int32(len(job.Machine.Ranks)))
 		if err != nil {
@@ -315,6 +316,22 @@ func take(cmd *cobra.Command, job *configs.Job, n int) (synth.Group, int, error)
 		}
 	}
 	return synth.Group{Name: "bench", Ranks: [][]int32{ranks}}, len(ranks), nil
+}
+
+// leastReliable is the size of a message from which the fluid model can be
+// relied on (docs/explain/fluid.md).
+const leastReliable = 100 * sim.KB
+
+// smallMessages is the note of an operation whose messages are below that:
+// parts of what is sent, save where the whole is handed on.
+func smallMessages(op workloads.Coll, size sim.Bytes, ranks int) []string {
+	if op != workloads.Broadcast && op != workloads.Reduce {
+		size /= sim.Bytes(ranks)
+	}
+	if ranks < 2 || size >= leastReliable {
+		return nil
+	}
+	return []string{fmt.Sprintf("weft's times of messages below about 100 kB, here from %s, are an order of magnitude: the fluid model does not hold there", report.Size(max(size, 1)))}
 }
 
 // row turns a result into a line of the table.

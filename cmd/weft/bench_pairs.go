@@ -7,6 +7,7 @@ import (
 
 	"github.com/weft-sim/weft/cmd/weft/internal/report"
 	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/workloads"
 	"github.com/weft-sim/weft/workloads/replay"
 )
 
@@ -50,6 +51,7 @@ func benchSendRecv(cmd *cobra.Command, a *app, o *overrides, sw sweep, format st
 	if b.Nodes > 1 {
 		b.Warnings = append(b.Warnings, "how many channels NCCL has for a peer on another node is assumed from one cluster")
 	}
+	b.Warnings = append(b.Warnings, smallMessages(workloads.Broadcast, sim.Bytes(sw.begin), n)...)
 	for _, size := range sw.sizes() {
 		m, err := withKernels(job.Machine, hw.GPU, n, size)
 		if err != nil {

@@ -119,6 +119,7 @@ func (q *inquiry) answer(ctx context.Context, cmd *cobra.Command, name string) (
 	if err := choose(e, model, op, size); err != nil {
 		return nil, usage(cmd, "%w", err)
 	}
+	e.Warnings = append(e.Warnings, smallMessages(op, size, len(job.Machine.Ranks))...)
 	e.Simulated, err = simulateRing(ctx, job, op, size)
 	return e, err
 }
