@@ -32,6 +32,9 @@ func (t *Topo) sentences(tm *term.Terminal) []string {
 		if len(t.Survey.Short) > 0 || len(t.Survey.WithoutNVLink) > 0 {
 			out[len(out)-1] = strings.Replace(out[len(out)-1], "Each GPU", "The first GPU", 1)
 		}
+		if t.unevenPlanes() {
+			out[len(out)-1] += " A transfer is dealt over its links in fixed parts, so the slowest of them set its pace."
+		}
 	} else {
 		out = append(out, t.unwired())
 	}
@@ -49,6 +52,24 @@ func (t *Topo) sentences(tm *term.Terminal) []string {
 		out = append(out, s)
 	}
 	return out
+}
+
+// unevenPlanes reports whether the links of the first GPU to its NVSwitches
+// differ in rate, as with a fault of one of these.
+func (t *Topo) unevenPlanes() bool {
+	g, gpu := t.Machine.Graph, t.Machine.Ranks[0]
+	var one sim.Rate
+	for _, l := range g.Links {
+		if l.From != gpu || l.Down || g.Nodes[l.To].Kind != topology.NVSwitch {
+			continue
+		}
+		if each := l.Rate / sim.Rate(l.Width); one == 0 {
+			one = each
+		} else if !near(one, each) {
+			return true
+		}
+	}
+	return false
 }
 
 // unwired says that the first GPU has no NVLink: the kind of GPU may have
