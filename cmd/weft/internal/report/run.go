@@ -234,9 +234,10 @@ func cautions(b *strings.Builder, t *term.Terminal, warnings []string) {
 }
 
 // Grave returns the warnings without those that only say that a figure is
-// assumed: there are many, they are counted, and the provenance has them.
+// assumed ("assumed: PATH = VALUE"): there are many, they are counted, and the
+// provenance has them. What is assumed about a machine's file stays.
 func Grave(warnings []string) []string {
-	return slices.DeleteFunc(slices.Clone(warnings), func(w string) bool { return strings.HasPrefix(w, "assumed: ") })
+	return slices.DeleteFunc(slices.Clone(warnings), func(w string) bool { return strings.HasPrefix(w, "assumed: ") && strings.Contains(w, " = ") })
 }
 
 // warnings returns the grave ones of loading, then those of the result that

@@ -138,3 +138,10 @@ func TestRunJSON(t *testing.T) {
 	assert.Equal(t, "x", doc.Version)
 	assert.NotContains(t, b.String(), "null", "what is not computed is absent")
 }
+
+// TestGrave: what is assumed of a figure is counted elsewhere; what is assumed
+// about a file is told.
+func TestGrave(t *testing.T) {
+	file := "assumed: the PCIe tree is the smallest that has the words of the matrix"
+	assert.Equal(t, []string{file}, Grave([]string{"assumed: gpus.h100.latency = 1us (a guess)", file}))
+}
