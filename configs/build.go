@@ -303,7 +303,7 @@ func (a *Algorithms) chooser() collective.Chooser {
 		collective.Ring.String():   collective.Explicit(collective.Ring),
 		collective.Direct.String(): collective.Explicit(collective.Direct),
 	}
-	return func(c workloads.Coll, size sim.Bytes, n int) (collective.Choice, error) {
-		return choose[named[c]](c, size, n)
+	return func(c workloads.Coll, size sim.Bytes, ranks []int32) (collective.Choice, error) {
+		return choose[named[c]](c, size, ranks)
 	}
 }

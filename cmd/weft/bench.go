@@ -164,7 +164,7 @@ func chooser(cmd *cobra.Command, op workloads.Coll, algo string) (collective.Cho
 	default:
 		c = collective.Explicit(collective.Ring)
 	}
-	if _, err := c(op, sim.MiB, 2); err != nil {
+	if _, err := c(op, sim.MiB, []int32{0, 1}); err != nil {
 		return nil, usage(cmd, "--algo %s: %w", algo, err)
 	}
 	return c, nil

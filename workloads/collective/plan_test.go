@@ -46,7 +46,7 @@ func TestPlansSendWhatTheyMust(t *testing.T) {
 		{workloads.Gather, Direct, (n - 1) * size / n},
 		{workloads.Scatter, Direct, (n - 1) * size / n},
 	} {
-		p, err := NewPlan(c.coll, c.algo, size, n, 0)
+		p, err := NewPlan(c.coll, Choice{Algorithm: c.algo}, size, OneNode(n), 0)
 		require.NoError(t, err)
 		assert.Equal(t, c.total, sim.Bytes(p.Lanes(n)*p.Steps)*p.Message, "%v %v", c.coll, c.algo)
 	}
@@ -55,16 +55,16 @@ func TestPlansSendWhatTheyMust(t *testing.T) {
 func TestEveryCollectiveHasItsAlgorithms(t *testing.T) {
 	for c := workloads.AllReduce; c <= workloads.Barrier; c++ {
 		for _, a := range []Algorithm{Ring, Direct} {
-			_, err := NewPlan(c, a, 1<<20, 4, 0)
+			_, err := NewPlan(c, Choice{Algorithm: a}, 1<<20, OneNode(4), 0)
 			if assert.Contains(t, all, c) && !contains(all[c], a) {
 				assert.ErrorContains(t, err, "no "+a.String()+" algorithm", "%v", c)
-				_, err = Explicit(a)(c, 1<<20, 4)
+				_, err = Explicit(a)(c, 1<<20, make([]int32, 4))
 				assert.Error(t, err)
 				continue
 			}
 			assert.NoError(t, err, "%v %v", c, a)
 		}
-		ch, err := Default(c, 1<<20, 4)
+		ch, err := Default(c, 1<<20, make([]int32, 4))
 		require.NoError(t, err)
 		assert.Contains(t, all[c], ch.Algorithm, "%v: the default can run", c)
 	}
@@ -85,7 +85,7 @@ func TestBadPlans(t *testing.T) {
 		n    int
 		root int32
 	}{{-1, 2, 0}, {1, 0, 0}, {1, 2, 2}, {1, 2, -1}} {
-		_, err := NewPlan(workloads.Broadcast, Ring, c.size, c.n, c.root)
+		_, err := NewPlan(workloads.Broadcast, Choice{}, c.size, OneNode(c.n), c.root)
 		assert.ErrorContains(t, err, "want at least one rank")
 	}
 }
@@ -144,7 +144,7 @@ func TestMinimaAreMinima(t *testing.T) {
 		a := rapid.SampledFrom(all[c]).Draw(t, "algorithm")
 		n := rapid.IntRange(1, 20).Draw(t, "n")
 		size := sim.Bytes(rapid.IntRange(0, 1<<20).Draw(t, "size"))
-		p, err := NewPlan(c, a, size, n, int32(rapid.IntRange(0, n-1).Draw(t, "root")))
+		p, err := NewPlan(c, Choice{Algorithm: a}, size, OneNode(n), int32(rapid.IntRange(0, n-1).Draw(t, "root")))
 		require.NoError(t, err)
 		out, in := make([]sim.Bytes, n), make([]sim.Bytes, n)
 		for i := range p.Lanes(n) {
@@ -171,7 +171,7 @@ func TestBusFactor(t *testing.T) {
 }
 
 func ExampleNewPlan() {
-	p, _ := NewPlan(workloads.AllReduce, Ring, 1*sim.GiB, 8, 0)
+	p, _ := NewPlan(workloads.AllReduce, Choice{Algorithm: Ring}, 1*sim.GiB, OneNode(8), 0)
 	fmt.Printf("%d steps of %v over %d lanes\n", p.Steps, p.Message, p.Lanes(8))
 	// Output: 14 steps of 128MiB over 8 lanes
 }

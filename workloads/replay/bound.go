@@ -85,17 +85,7 @@ func (x *exec) checkSent() error {
 // beyond returns what a path puts on wires that leave GPUs, for each byte, over
 // the byte that leaves its sender.
 func (j *job) beyond(p *topology.Path, a int32) float64 {
-	if j.gpuOut == nil {
-		g := j.mach.Graph
-		j.gpuOut = make([]topology.NodeID, g.Resources())
-		for r := range j.gpuOut {
-			j.gpuOut[r] = -1
-			links, _ := g.Members(topology.ResourceID(r))
-			if from := g.Links[links[0]].From; g.Nodes[from].Kind == topology.GPU {
-				j.gpuOut[r] = from
-			}
-		}
-	}
+	j.findPorts()
 	sender := j.mach.Ranks[a]
 	parts := int32(0)
 	for _, h := range p.Hops { // held ones too: see wires.path
@@ -152,18 +142,16 @@ func (j *job) sentBy(o *workloads.Op, ranks []int32) (float64, error) {
 	last := groupID{-1, -1}
 	for _, r := range ranks {
 		g := groupID{o.Comm, j.groupOf[o.Comm][r]}
-		if g != last && (last.comm < 0 || len(j.ranksOf(g)) != len(j.ranksOf(last)) || j.opt.Grain == collective.Chunk) {
-			n := len(j.ranksOf(g))
-			p, _, err := j.plan(o, n)
+		if g != last {
+			p, err := j.plan(o, g)
 			if err != nil {
 				return 0, err
 			}
-			message := p.Message
-			if rings := sim.Bytes(1); p.Pattern == collective.Cycle && j.opt.Grain == collective.Chunk {
-				rings = sim.Bytes(j.ringsOf(g))
-				message = (message + rings - 1) / rings * rings
+			if p.Pattern == collective.Cycle && j.opt.Grain == collective.Chunk {
+				rings := sim.Bytes(j.ringsOf(j.shapeOf(p), g))
+				p.Message = (p.Message + rings - 1) / rings * rings
 			}
-			each = float64(p.Lanes(n)) / float64(n) * float64(p.Steps) * float64(message)
+			each = p.Sent(j.layoutOf(g)) / float64(len(j.ranksOf(g)))
 		}
 		last = g
 		total += each

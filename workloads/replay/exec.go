@@ -73,6 +73,7 @@ const (
 const (
 	evOp      int32 = iota // an operation ends; arg is its number
 	evInst                 // an instance without traffic ends
+	evMove                 // the kernels of an instance run
 	evLane                 // a lane's only transfer has arrived; arg is the instance
 	evSent                 // a slice has left; arg is pipe<<32 | lane
 	evGot                  // a slice has arrived
@@ -91,6 +92,8 @@ func (x *exec) Handle(_ *sim.Engine, ev sim.Event) {
 		x.finish(int32(ev.Arg))
 	case evInst:
 		x.endInstance(int32(ev.Arg))
+	case evMove:
+		x.move(int32(ev.Arg))
 	case evLane:
 		in := &x.insts[ev.Arg]
 		if in.lanesLeft--; in.lanesLeft == 0 {

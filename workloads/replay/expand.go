@@ -25,10 +25,14 @@ type job struct {
 	work     []work // by program class
 	patterns []pattern
 
-	ringCount [][]int32         // comm, group -> see ringsOf
-	gpuOut    []topology.NodeID // resource -> the GPU it leaves, or -1
-	ports     []ports           // by node
-	slot      [][]int32         // program class, comm -> see slotOf
+	layouts   [][]collective.Layout // comm, group -> see layoutOf
+	plans     map[planKey]collective.Plan
+	paces     map[groupID]uint64 // hashes of what the kernels of a group's collectives cost
+	ringCount [][]int32          // comm, group -> see ringsOf
+	gpuOut    []topology.NodeID  // resource -> the GPU it leaves, or -1
+	gpuIn     []topology.NodeID  // resource -> the GPU it enters, or -1
+	ports     []ports            // by node
+	slot      [][]int32          // program class, comm -> see slotOf
 	wires     wires
 }
 
@@ -44,6 +48,7 @@ type shape struct {
 	lanes  collective.Pattern
 	root   int32
 	merged bool
+	orders *collective.Orders
 }
 
 // expand builds the job. The program must have passed Validate.
@@ -82,29 +87,77 @@ func expand(p *workloads.Program, m *topology.Machine, o Options) (*job, error) 
 	return j, nil
 }
 
-// plan returns how operation o runs in a group of n ranks.
-func (j *job) plan(o *workloads.Op, n int) (collective.Plan, collective.Choice, error) {
+// planKey is what a plan depends on.
+type planKey struct {
+	coll  workloads.Coll
+	bytes sim.Bytes
+	root  int32
+	group groupID
+}
+
+// plan returns how operation o runs in group g.
+func (j *job) plan(o *workloads.Op, g groupID) (collective.Plan, error) {
+	k := planKey{o.Coll, o.Bytes, o.Root, g}
+	if p, ok := j.plans[k]; ok {
+		return p, nil
+	}
 	choose := j.opt.Choose
 	if choose == nil {
 		choose = collective.Default
 	}
-	ch, err := choose(o.Coll, o.Bytes, n)
+	ranks := j.ranksOf(g)
+	ch, err := choose(o.Coll, o.Bytes, ranks)
 	if err != nil {
-		return collective.Plan{}, ch, fmt.Errorf("operation %q: %w", o.Name, err)
+		return collective.Plan{}, fmt.Errorf("operation %q: %w", o.Name, err)
 	}
-	p, err := collective.NewPlan(o.Coll, ch.Algorithm, o.Bytes, n, o.Root)
+	p, err := collective.NewPlan(o.Coll, ch, o.Bytes, j.layoutOf(g), o.Root)
 	if err != nil {
-		return p, ch, fmt.Errorf("operation %q: %w", o.Name, err)
+		return p, fmt.Errorf("operation %q: %w", o.Name, err)
 	}
-	return p, ch, nil
+	if ch.Orders != nil {
+		if err := ch.Orders.Validate(len(ranks)); err != nil {
+			return p, fmt.Errorf("operation %q: %w", o.Name, err)
+		}
+	}
+	if j.plans == nil {
+		j.plans = map[planKey]collective.Plan{}
+	}
+	j.plans[k] = p
+	return p, nil
+}
+
+// layoutOf returns how the members of a group lie on hosts.
+func (j *job) layoutOf(g groupID) collective.Layout {
+	if j.layouts == nil {
+		j.layouts = make([][]collective.Layout, len(j.prog.Comms))
+	}
+	if j.layouts[g.comm] == nil {
+		j.layouts[g.comm] = make([]collective.Layout, len(j.prog.Comms[g.comm].Groups))
+	}
+	l := &j.layouts[g.comm][g.group]
+	if *l == nil {
+		at := map[int32]int{}
+		for i, r := range j.ranksOf(g) {
+			host := j.hostOf(r)
+			k, ok := at[host]
+			if !ok {
+				k = len(*l)
+				at[host] = k
+				*l = append(*l, nil)
+			}
+			(*l)[k] = append((*l)[k], int32(i))
+		}
+	}
+	return *l
 }
 
 // shapeOf returns how plan p joins its ranks.
 func (j *job) shapeOf(p collective.Plan) shape {
-	pt := shape{lanes: p.Pattern}
+	pt := shape{lanes: p.Pattern, merged: p.Pattern.Coupled()}
 	switch p.Pattern {
 	case collective.Cycle:
 		pt.merged = j.opt.Grain == collective.Stream
+		pt.orders = p.Choice.Orders
 	case collective.FromRoot, collective.ToRoot:
 		pt.merged = j.opt.Grain == collective.Stream
 		pt.root = p.Root

@@ -22,6 +22,7 @@ type lane struct {
 	beyond  float64
 	members int32
 	a, b    int32 // sender and receiver, of the representative
+	net     bool  // it crosses the network
 	// next is the lane of the set that forwards this one's messages, or -1.
 	next int32
 }
@@ -31,9 +32,11 @@ type laneSet struct {
 	lanes []lane
 	// Of a merged set: its lanes in order, the rate of the whole with nobody
 	// else on its wires, and what travel has found.
-	legs  []leg
-	rate  sim.Rate
-	known map[travelKey]sim.Time
+	legs []leg
+	rate sim.Rate
+	// Of a coupled one: the longest latency within a host and between.
+	within, between sim.Time
+	known           map[travelKey]sim.Time
 	// byRoute says that lanes are not kept: each transfer looks up its route.
 	// A million pairs, each used once, are cheaper so.
 	byRoute bool
@@ -71,12 +74,12 @@ func (j *job) lay(c *classes) (*layout, error) {
 		pt := &j.patterns[k]
 		err := j.eachGroup(pt, func(g groupID) error {
 			key := setKey{int32(k), c.group[g.comm][g.group]}
-			if l.sets[key] != nil || pt.count(len(j.ranksOf(g))) == 0 {
+			if l.sets[key] != nil || !pt.lanes.Coupled() && pt.count(len(j.ranksOf(g))) == 0 {
 				return nil
 			}
 			set := &laneSet{group: g, shape: pt.shape, rings: 1}
 			if pt.lanes == collective.Cycle {
-				set.rings = j.ringsOf(g)
+				set.rings = j.ringsOf(pt.shape, g)
 			}
 			l.sets[key] = set
 			switch {
@@ -96,20 +99,20 @@ func (j *job) lay(c *classes) (*layout, error) {
 }
 
 // weight returns what a hop of path p weighs, in parts of the denominator,
-// for a flow of which the path takes one part in parts.
-func (j *job) weight(p *topology.Path, h topology.Hop, parts int) int32 {
-	return h.Share * int32(j.wires.whole()/(int64(p.Den)*int64(parts)))
+// for a flow of which the path takes weight parts in parts.
+func (j *job) weight(p *topology.Path, h topology.Hop, weight, parts int64) int64 {
+	return int64(h.Share) * weight * (j.wires.whole() / (int64(p.Den) * parts))
 }
 
 // add puts the hops of a path on the scratch, for a flow of which the path
-// takes one part in parts.
-func (l *layout) add(p *topology.Path, parts int) {
+// takes weight parts in parts.
+func (l *layout) add(p *topology.Path, weight, parts int64) {
 	for _, h := range p.Hops {
 		k := l.c.res[h.Resource]
 		if l.dense[k] == 0 {
 			l.order = append(l.order, k)
 		}
-		l.dense[k] += int64(l.j.weight(p, h, parts))
+		l.dense[k] += l.j.weight(p, h, weight, parts)
 	}
 }
 
@@ -140,19 +143,18 @@ func (l *layout) loads(n int32) ([]topology.Load, error) {
 func (l *layout) layMerged(set *laneSet, n int32) error {
 	var limit sim.Rate
 	beyond := 0.0
-	err := l.j.eachLane(set.shape, set.group, func(_ int, a, b int32) error {
-		p, err := l.j.wires.path(a, b)
-		if err != nil {
-			return err
-		}
-		l.add(&p, set.rings)
-		beyond += l.j.beyond(&p, a) / float64(set.rings)
-		set.legs = append(set.legs, leg{latency: p.Latency, rate: l.alone(&p)})
+	parts := l.j.partsOf(set.shape, set.group)
+	err := l.j.eachWay(set.shape, set.group, func(w way, p *topology.Path) error {
+		l.add(p, w.weight, parts)
+		part := float64(w.weight) / float64(parts)
+		beyond += l.j.beyond(p, w.a) * part
+		set.see(p)
+		set.legs = append(set.legs, leg{latency: p.Latency, rate: l.alone(p), net: p.Kind == topology.NET})
 		for _, h := range p.Hops {
-			l.own[h.Resource] += int64(l.j.weight(&p, h, set.rings))
+			l.own[h.Resource] += l.j.weight(p, h, w.weight, parts)
 		}
-		if p.Rate > 0 && (limit == 0 || p.Rate < limit) {
-			limit = p.Rate
+		if r := p.Rate / sim.Rate(part); p.Rate > 0 && (limit == 0 || r < limit) {
+			limit = r
 		}
 		return nil
 	})
@@ -164,7 +166,7 @@ func (l *layout) layMerged(set *laneSet, n int32) error {
 	}
 	loads, err := l.loads(n)
 	first := l.j.ranksOf(set.group)[0]
-	set.lanes = []lane{{loads: loads, limit: limit * sim.Rate(set.rings), alone: set.rate, beyond: beyond, members: n, a: first, b: first, next: -1}}
+	set.lanes = []lane{{loads: loads, limit: limit, alone: set.rate, beyond: beyond, members: n, a: first, b: first, next: -1}}
 	return err
 }
 
@@ -189,8 +191,7 @@ func (l *layout) ownRate(set *laneSet) (sim.Rate, error) {
 		return l.j.mach.Graph.Capacity(r) * sim.Rate(float64(l.den)/float64(l.own[r]))
 	}
 	for pass := range 3 {
-		err := l.j.eachLane(set.shape, set.group, func(i int, a, b int32) error {
-			p, err := l.j.wires.path(a, b)
+		err := l.j.eachWay(set.shape, set.group, func(w way, p *topology.Path) error {
 			for _, h := range p.Hops {
 				switch pass {
 				case 0:
@@ -198,12 +199,12 @@ func (l *layout) ownRate(set *laneSet) (sim.Rate, error) {
 						rate = r
 					}
 				case 1:
-					set.legs[i].tight = set.legs[i].tight || share(h.Resource) == rate
+					set.legs[w.lane].tight = set.legs[w.lane].tight || share(h.Resource) == rate
 				case 2:
 					l.own[h.Resource] = 0
 				}
 			}
-			return err
+			return nil
 		})
 		if err != nil {
 			return 0, err
@@ -234,7 +235,7 @@ func (l *layout) layLanes(set *laneSet, k, groups int32) error {
 			}
 		}
 		if !known {
-			set.lanes = append(set.lanes, lane{latency: p.Latency, limit: p.Rate, alone: l.alone(&p), beyond: l.j.beyond(&p, a), a: a, b: b, next: -1})
+			set.lanes = append(set.lanes, lane{latency: p.Latency, limit: p.Rate, alone: l.alone(&p), beyond: l.j.beyond(&p, a), a: a, b: b, next: -1, net: p.Kind == topology.NET})
 			count = append(count, 0)
 		}
 		count[at] += times
@@ -256,7 +257,7 @@ func (l *layout) layLanes(set *laneSet, k, groups int32) error {
 		if err != nil {
 			return err
 		}
-		l.add(&p, 1)
+		l.add(&p, 1, 1)
 		ln.members = count[i] * groups
 		if ln.loads, err = l.loads(ln.members); err != nil {
 			return err
@@ -316,7 +317,7 @@ func (l *layout) layPairs() error {
 				return err
 			}
 			ln := &lane{latency: p.Latency, limit: p.Rate, alone: l.alone(&p), beyond: l.j.beyond(&p, r), members: l.c.rankSize[class], a: r, b: k.peer, next: -1}
-			l.add(&p, 1)
+			l.add(&p, 1, 1)
 			if ln.loads, err = l.loads(l.c.rankSize[class]); err != nil {
 				return err
 			}

@@ -73,7 +73,7 @@ func (j *job) eachLane(pt shape, g groupID, f func(lane int, a, b int32) error) 
 	plan := collective.Plan{Pattern: pt.lanes, Root: pt.root}
 	n := len(ranks)
 	if pt.lanes == collective.Cycle {
-		return j.eachRing(g, f)
+		return j.eachRing(pt, g, f)
 	}
 	if pt.lanes == collective.AllPairs { // the long loop: without a division a lane
 		lane := 0
@@ -99,6 +99,78 @@ func (j *job) eachLane(pt shape, g groupID, f func(lane int, a, b int32) error) 
 	return nil
 }
 
+// way is a lane of a merged shape: from rank a to rank b, with weight parts of
+// the flow (see partsOf).
+type way struct {
+	lane   int
+	a, b   int32
+	weight int64
+	part   collective.Part
+}
+
+// eachWay calls f for every lane of a merged shape in group g, in order, with
+// the path that it takes. The path is valid until the next.
+func (j *job) eachWay(pt shape, g groupID, f func(w way, p *topology.Path) error) error {
+	go1 := func(w way) error {
+		p, err := j.wires.path(w.a, w.b)
+		if err != nil {
+			return err
+		}
+		if w.part != collective.Through {
+			if err := j.cut(&p, w); err != nil {
+				return err
+			}
+		}
+		return f(w, &p)
+	}
+	if pt.lanes.Coupled() {
+		ranks, lane := j.ranksOf(g), -1
+		return pt.lanes.EachLane(j.layoutOf(g), func(l collective.Lane) error {
+			lane++
+			return go1(way{lane, ranks[l.From], ranks[l.To], l.Weight, l.Part})
+		})
+	}
+	return j.eachLane(pt, g, func(lane int, a, b int32) error { return go1(way{lane, a, b, 1, collective.Through}) })
+}
+
+// cut leaves of a path what goes into the switch between two GPUs, or what
+// comes out of it.
+func (j *job) cut(p *topology.Path, w way) error {
+	j.findPorts()
+	to := j.mach.Ranks[w.b]
+	kept := p.Hops[:0]
+	for _, h := range p.Hops {
+		if (j.gpuIn[h.Resource] == to) == (w.part == collective.In) {
+			kept = append(kept, h)
+		}
+	}
+	if p.Kind != topology.NVL || len(kept) == 0 {
+		return &LimitError{fmt.Sprintf("reduce in the switch between rank %d and rank %d: their path is %v and has no NVSwitch in it: want GPUs that meet in NVSwitches", w.a, w.b, p.Kind)}
+	}
+	p.Hops = kept
+	return nil
+}
+
+// findPorts notes which resources leave and which enter a GPU.
+func (j *job) findPorts() {
+	if j.gpuOut != nil {
+		return
+	}
+	g := j.mach.Graph
+	j.gpuOut, j.gpuIn = make([]topology.NodeID, g.Resources()), make([]topology.NodeID, g.Resources())
+	for r := range j.gpuOut {
+		j.gpuOut[r], j.gpuIn[r] = -1, -1
+		links, _ := g.Members(topology.ResourceID(r))
+		l := g.Links[links[0]]
+		if g.Nodes[l.From].Kind == topology.GPU {
+			j.gpuOut[r] = l.From
+		}
+		if g.Nodes[l.To].Kind == topology.GPU {
+			j.gpuIn[r] = l.To
+		}
+	}
+}
+
 // ranksOf returns the ranks of a group.
 func (j *job) ranksOf(g groupID) []int32 { return j.prog.Comms[g.comm].Groups[g.group] }
 
@@ -111,7 +183,12 @@ func (j *job) survey() error {
 	}
 	for k := range j.patterns {
 		pt := &j.patterns[k]
-		if err := j.eachGroup(pt, func(g groupID) error { return j.eachLane(pt.shape, g, see) }); err != nil {
+		if err := j.eachGroup(pt, func(g groupID) error {
+			if pt.lanes.Coupled() {
+				return j.eachWay(pt.shape, g, func(way, *topology.Path) error { return nil })
+			}
+			return j.eachLane(pt.shape, g, see)
+		}); err != nil {
 			return err
 		}
 	}

@@ -48,7 +48,7 @@ func (x *exec) sendMessage(op int32) {
 	if m.lane == nil {
 		x.eng.Schedule(x.eng.Now(), x.me, evMsgSent, int64(id))
 	} else {
-		x.send(m.lane, m.bytes, 0, evMsgSent, int64(id))
+		x.send(m.lane, m.bytes, 0, 0, evMsgSent, int64(id))
 	}
 	if m.recv >= 0 {
 		x.reps[x.opRep[m.recv]].account.comm(x.eng.Now(), 1)

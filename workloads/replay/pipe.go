@@ -13,8 +13,10 @@ import (
 // acknowledgement takes the latency of the lane.
 type pipe struct {
 	inst        int32
-	slices      int32 // per message
-	total       int32 // slices that each lane carries
+	limit       sim.Rate // of each lane
+	slice       sim.Time // what a slice keeps its lane beyond its bytes
+	slices      int32    // per message
+	total       int32    // slices that each lane carries
 	size, final sim.Bytes
 	acks        bool // more than the window could be under way
 	lanes       []pipeLane
@@ -55,6 +57,7 @@ func (x *exec) beginPipe(id int32) {
 			slice = defaultSlice
 		}
 	}
+	pace := &in.plan.Choice.Pace
 	m := (in.plan.Message + sim.Bytes(in.set.rings) - 1) / sim.Bytes(in.set.rings)
 	n := max((m+slice-1)/slice, 1)
 	if n*sim.Bytes(max(in.plan.Steps, 1)) > maxSlices {
@@ -73,7 +76,8 @@ func (x *exec) beginPipe(id int32) {
 	p := &x.pipes[at]
 	lanes := p.lanes[:0]
 	*p = pipe{
-		inst: id, slices: slices, total: slices * int32(in.plan.Steps),
+		inst: id, limit: pace.Limit / sim.Rate(in.set.rings), slices: slices,
+		slice: sim.Time(pace.Slices) * pace.Slice / sim.Time(int64(slices)*int64(max(in.plan.Steps, 1))), total: slices * int32(in.plan.Steps),
 		size: slice, final: m - slice*sim.Bytes(slices-1), acks: slices > x.window(),
 		left: len(in.set.lanes),
 	}
@@ -109,13 +113,14 @@ func (x *exec) pump(at, lane int32) {
 	if p.acks {
 		l.flying++
 	}
-	x.send(&x.insts[p.inst].set.lanes[lane], b, 0, evSent, int64(at)<<32|int64(lane))
+	x.send(&x.insts[p.inst].set.lanes[lane], b, p.limit, p.slice, evSent, int64(at)<<32|int64(lane))
 }
 
 func (x *exec) sliceSent(at, lane int32) {
 	p := &x.pipes[at]
 	p.lanes[lane].busy = false
-	lat := x.insts[p.inst].set.lanes[lane].latency
+	ln := &x.insts[p.inst].set.lanes[lane]
+	lat := ln.latency + ln.step(&x.insts[p.inst].plan.Choice.Pace)
 	x.eng.Schedule(x.eng.Now().Add(lat), x.me, evGot, int64(at)<<32|int64(lane))
 	x.pump(at, lane)
 }
@@ -140,6 +145,10 @@ func (x *exec) sliceGot(at, lane int32) {
 	if p.left--; p.left == 0 {
 		inst := p.inst
 		x.freePip = append(x.freePip, at)
+		if late := x.insts[inst].plan.Choice.Pace.Spread; late > 0 {
+			x.eng.Schedule(x.eng.Now().Add(late), x.me, evInst, int64(inst))
+			return
+		}
 		x.endInstance(inst)
 	}
 }

@@ -51,7 +51,7 @@ func (x *exec) joinCollectives() error {
 			count[o.Comm]++
 			if int(seq) == len(byGroup[g]) {
 				n := len(j.prog.Comms[o.Comm].Groups[group])
-				plan, choice, err := j.plan(o, n)
+				plan, err := j.plan(o, groupID{o.Comm, group})
 				if err != nil {
 					return err
 				}
@@ -65,12 +65,12 @@ func (x *exec) joinCollectives() error {
 					holds, wire = j.splitBounds(&plan, groupID{o.Comm, group}, func(r int32) *workloads.Op { return j.nth(r, o.Comm, seq) })
 					bytes = sim.Bytes(holds)
 				case n > 1:
-					wire = float64(plan.Lanes(n)) / float64(n) * float64(plan.Steps) * float64(plan.Message)
+					wire = plan.Sent(j.layoutOf(groupID{o.Comm, group})) / float64(n)
 				}
 				byGroup[g] = append(byGroup[g], int32(len(x.insts)))
 				x.insts = append(x.insts, instance{
 					op: o, comm: o.Comm, group: g, ranks: int32(n), seq: seq, plan: plan, set: set, merged: merged,
-					first: -1, last: -1, cause: -1, use: x.useFor(o, n, bytes, wire, choice),
+					first: -1, last: -1, cause: -1, use: x.useFor(o, n, bytes, wire, plan.Choice),
 				})
 			}
 			id := byGroup[g][seq]
@@ -174,15 +174,25 @@ func (x *exec) begin(id int32) {
 		}
 		x.reps[x.opRep[op]].account.comm(now, 1)
 	}
-	if in.set == nil {
+	switch {
+	case in.set == nil:
 		x.eng.Schedule(now, x.me, evInst, int64(id))
-		return
+	case in.plan.Choice.Pace.Start > 0:
+		x.eng.Schedule(now.Add(in.plan.Choice.Pace.Start), x.me, evMove, int64(id))
+	default:
+		x.move(id)
 	}
+}
+
+// move starts the transfers of a collective whose kernels run.
+func (x *exec) move(id int32) {
+	in := &x.insts[id]
+	pace := &in.plan.Choice.Pace
 	switch {
 	case in.merged:
 		in.lanesLeft = 1
 		ln := &in.set.lanes[0]
-		x.send(ln, in.plan.Message*sim.Bytes(in.plan.Steps), in.set.travel(in.plan, int(in.ranks)), evLane, int64(id))
+		x.send(ln, in.plan.Message*sim.Bytes(in.plan.Steps), pace.Limit, in.set.travel(in.plan, int(in.ranks)), evLane, int64(id))
 	case in.plan.Pattern == collective.Cycle || in.plan.Pipelined:
 		x.beginPipe(id)
 	case in.set.byRoute:
@@ -195,21 +205,33 @@ func (x *exec) begin(id int32) {
 			if in.op.Coll == workloads.AllToAllV {
 				b = x.split(in, ln)
 			}
-			x.send(ln, b, ln.latency, evLane, int64(id))
+			x.send(ln, b, pace.Limit, ln.latency+ln.step(pace)+pace.Tail(), evLane, int64(id))
 		}
 	}
 }
 
-// send starts one transfer on a lane.
-func (x *exec) send(ln *lane, b sim.Bytes, latency sim.Time, kind int32, arg int64) {
+// send starts one transfer on a lane, which limit bounds besides (0 does not).
+func (x *exec) send(ln *lane, b sim.Bytes, limit sim.Rate, latency sim.Time, kind int32, arg int64) {
 	x.transfers++
 	x.beyond += float64(b) * ln.beyond * float64(ln.members)
-	x.net.Start(topology.Transfer{Loads: ln.loads, Bytes: b, Latency: latency, Cap: ln.limit, Alone: ln.alone, Target: x.me, Kind: kind, Arg: arg})
+	if limit == 0 || ln.limit > 0 && ln.limit < limit {
+		limit = ln.limit
+	}
+	x.net.Start(topology.Transfer{Loads: ln.loads, Bytes: b, Latency: latency, Cap: limit, Alone: ln.alone, Target: x.me, Kind: kind, Arg: arg})
+}
+
+// step is what a kernel adds to the latency of a lane.
+func (ln *lane) step(p *collective.Pace) sim.Time {
+	if ln.net {
+		return p.NetStep
+	}
+	return p.Step
 }
 
 // sendAll starts the transfers of an instance whose lanes are not kept.
 func (x *exec) sendAll(id int32) {
 	in := &x.insts[id]
+	pace := &in.plan.Choice.Pace
 	n := len(x.j.ranksOf(in.set.group))
 	in.lanesLeft = int32(n * (n - 1))
 	x.net.Reserve(n*(n-1), 2*n*(n-1))
@@ -221,14 +243,14 @@ func (x *exec) sendAll(id int32) {
 		}
 		scratch = scratch[:0]
 		for _, h := range p.Hops {
-			scratch = append(scratch, topology.Load{Link: fluid.LinkID(x.c.res[h.Resource]), Weight: x.j.weight(&p, h, 1)})
+			scratch = append(scratch, topology.Load{Link: fluid.LinkID(x.c.res[h.Resource]), Weight: int32(x.j.weight(&p, h, 1, 1))})
 		}
-		ln := lane{loads: scratch, limit: p.Rate, alone: x.l.alone(&p), beyond: x.j.beyond(&p, a), members: 1, a: a, b: b}
+		ln := lane{loads: scratch, limit: p.Rate, alone: x.l.alone(&p), beyond: x.j.beyond(&p, a), members: 1, a: a, b: b, net: p.Kind == topology.NET}
 		bytes := in.plan.Message
 		if in.op.Coll == workloads.AllToAllV {
 			bytes = x.split(in, &ln)
 		}
-		x.send(&ln, bytes, p.Latency, evLane, int64(id))
+		x.send(&ln, bytes, pace.Limit, p.Latency+ln.step(pace)+pace.Tail(), evLane, int64(id))
 		return nil
 	})
 	if err != nil {
@@ -251,6 +273,10 @@ func (x *exec) split(in *instance, ln *lane) sim.Bytes {
 func (x *exec) endInstance(id int32) {
 	in := &x.insts[id]
 	now := x.eng.Now()
+	if least := in.start.Add(in.plan.Choice.Pace.Floor); in.set != nil && now < least {
+		x.eng.Schedule(least, x.me, evInst, int64(id)) // the host is still launching
+		return
+	}
 	if err := x.tallyInstance(in, now); err != nil {
 		x.eng.Fail(err)
 		return

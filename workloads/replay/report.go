@@ -39,7 +39,7 @@ func (x *exec) useFor(o *workloads.Op, n int, bytes sim.Bytes, wire float64, ch 
 	x.useOf[k] = at
 	x.uses = append(x.uses, use{coll: o.Coll, group: map[int32]bool{}, CollectiveUse: CollectiveUse{
 		Op: o.Coll.String(), Comm: comm.Name, Dim: comm.Dim.String(), Ranks: n, Bytes: bytes,
-		Algo: ch.Algorithm.String(), Proto: ch.Protocol, Min: sim.MaxTime, WireBytes: wire,
+		Algo: ch.Label(), Proto: ch.Protocol, Channels: ch.Channels, Why: ch.Why, Min: sim.MaxTime, WireBytes: wire,
 	}})
 	return at
 }

@@ -65,6 +65,9 @@ type CollectiveUse struct {
 	Count  int       // runs per group, over the step
 	Algo   string
 	Proto  string
+	// Channels is how many thread blocks of a rank share it, 0 if nobody said.
+	Channels int
+	Why      string // why the library runs it so
 	// Time is the mean from the last member's arrival to the end; Min and Max
 	// bound it.
 	Time, Min, Max sim.Time

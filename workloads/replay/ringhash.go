@@ -2,6 +2,8 @@ package replay
 
 import (
 	"math"
+
+	"github.com/weft-sim/weft/topology"
 )
 
 // layoutHash hashes what decides how long a merged ring travels (see
@@ -11,17 +13,13 @@ import (
 // rotations of each other hash alike.
 func (j *job) layoutHash(pt *pattern, g groupID, own []float64) (uint64, error) {
 	n := len(j.ranksOf(g))
-	parts := float64(j.ringsOf(g))
+	parts := float64(j.ringsOf(pt.shape, g))
 	var legs []uint64
 	rate := math.Inf(1)
 	sum := uint64(0)
 	for pass := range 3 {
-		err := j.eachLane(pt.shape, g, func(i int, a, b int32) error {
-			p, err := j.wires.path(a, b)
-			if err != nil {
-				return err
-			}
-			leg := mix2(uint64(p.Latency), math.Float64bits(float64(p.Rate)))
+		err := j.eachWay(pt.shape, g, func(_ way, p *topology.Path) error {
+			leg := mix2(uint64(p.Latency)<<8|uint64(p.Kind), math.Float64bits(float64(p.Rate)))
 			narrow := math.Inf(1)
 			for _, h := range p.Hops {
 				capacity, share := float64(j.mach.Graph.Capacity(h.Resource)), float64(h.Share)/float64(p.Den)
@@ -50,6 +48,21 @@ func (j *job) layoutHash(pt *pattern, g groupID, own []float64) (uint64, error) 
 		}
 	}
 	return mix2(sum, uint64(math.Float32bits(float32(rate)))), nil
+}
+
+// shapeHash hashes what decides how long a coupled collective travels: how its
+// members lie on hosts, and the longest of its ways within them and between.
+func (j *job) shapeHash(pt *pattern, g groupID) (uint64, error) {
+	var set laneSet
+	err := j.eachWay(pt.shape, g, func(_ way, p *topology.Path) error {
+		set.see(p)
+		return nil
+	})
+	h := mix2(uint64(set.within), uint64(set.between))
+	for _, node := range j.layoutOf(g) {
+		h += mix(uint64(len(node)))
+	}
+	return mix(h), err
 }
 
 // leastRotation hashes a cyclic sequence from the start at which it is least

@@ -52,13 +52,23 @@ func (j *job) hostRuns(g groupID) []hostRun {
 }
 
 // eachRing calls f for every lane of the rings of group g: ring after ring.
-func (j *job) eachRing(g groupID, f func(lane int, a, b int32) error) error {
+func (j *job) eachRing(pt shape, g groupID, f func(lane int, a, b int32) error) error {
 	ranks := j.ranksOf(g)
 	n := len(ranks)
 	if n < 2 {
 		return nil
 	}
-	rings := j.ringsOf(g)
+	if pt.orders != nil {
+		for q, ring := range *pt.orders {
+			for i, at := range ring {
+				if err := f(q*n+i, ranks[at], ranks[ring[(i+1)%n]]); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	rings := j.ringsOf(pt, g)
 	order := ranks
 	var runs []hostRun
 	if rings > 1 {
@@ -80,8 +90,11 @@ func (j *job) eachRing(g groupID, f func(lane int, a, b int32) error) error {
 	return nil
 }
 
-// ringsOf is rings, remembered.
-func (j *job) ringsOf(g groupID) int {
+// ringsOf returns how many rings a shape runs in group g.
+func (j *job) ringsOf(pt shape, g groupID) int {
+	if pt.orders != nil {
+		return len(*pt.orders)
+	}
 	if j.ringCount == nil {
 		j.ringCount = make([][]int32, len(j.prog.Comms))
 	}

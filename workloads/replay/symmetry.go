@@ -99,6 +99,9 @@ func (c *classes) start(j *job) error {
 		for k := range cm.Groups {
 			// The name too: a report tells communicators apart by it.
 			c.groupCol[i][k] = mix2(mixText(cm.Name)^uint64(cm.Dim), uint64(len(cm.Groups[k])))
+			if j.paces != nil {
+				c.groupCol[i][k] += mix(j.paces[groupID{int32(i), int32(k)}])
+			}
 		}
 	}
 	for r := range c.rankCol {
@@ -114,11 +117,15 @@ func (c *classes) start(j *job) error {
 	own := make([]float64, g.Resources())
 	for k := range j.patterns {
 		pt := &j.patterns[k]
-		if !pt.merged || pt.lanes != collective.Cycle {
+		hash := func(g groupID) (uint64, error) { return j.layoutHash(pt, g, own) }
+		switch {
+		case pt.lanes.Coupled():
+			hash = func(g groupID) (uint64, error) { return j.shapeHash(pt, g) }
+		case !pt.merged || pt.lanes != collective.Cycle:
 			continue
 		}
 		err := j.eachGroup(pt, func(g groupID) error {
-			h, err := j.layoutHash(pt, g, own)
+			h, err := hash(g)
 			c.groupCol[g.comm][g.group] = mix2(c.groupCol[g.comm][g.group], h)
 			return err
 		})
@@ -216,26 +223,33 @@ func (c *classes) round(j *job) error {
 			if pt.lanes == collective.AllPairs {
 				return c.roundPairs(j, k, g, acc, accRank, accRes)
 			}
+			if pt.merged {
+				return j.eachWay(pt.shape, g, func(w way, p *topology.Path) error {
+					*acc += mix2(c.pathHash(p)+mix(uint64(w.weight)), uint64(k))
+					lane := flow
+					if w.weight != 1 {
+						lane = mix2(flow, uint64(w.weight))
+					}
+					for _, h := range p.Hops {
+						accRes[h.Resource] += lane * part(h, p.Den)
+					}
+					return nil
+				})
+			}
 			n := len(j.ranksOf(g))
 			return j.eachLane(pt.shape, g, func(i int, a, b int32) error {
 				p, err := j.wires.path(a, b)
 				if err != nil {
 					return err
 				}
-				lane := flow
-				ph := c.pathHash(&p)
-				if pt.merged {
-					*acc += mix2(ph, uint64(k))
-				} else {
-					pt := k
-					if cycle {
-						pt = ringPattern(k, i/n)
-					}
-					lane = c.laneColour(pt, gcol, a, b, ph)
-					*acc += lane
-					accRank[a] += lane * 3
-					accRank[b] += lane * 5
+				pt := k
+				if cycle {
+					pt = ringPattern(k, i/n)
 				}
+				lane := c.laneColour(pt, gcol, a, b, c.pathHash(&p))
+				*acc += lane
+				accRank[a] += lane * 3
+				accRank[b] += lane * 5
 				for _, h := range p.Hops {
 					accRes[h.Resource] += lane * part(h, p.Den)
 				}
