@@ -9,7 +9,6 @@ import (
 
 	"github.com/weft-sim/weft/configs/catalog"
 	"github.com/weft-sim/weft/configs/strict"
-	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/topology"
 	"github.com/weft-sim/weft/workloads"
 	"github.com/weft-sim/weft/workloads/collective"
@@ -251,7 +250,12 @@ func (s *Scenario) options(j *Job, hw *Hardware) error {
 	o.Slice, o.Window, o.Rings = s.Collectives.Slice, s.Collectives.Window, s.Collectives.Rings
 	o.FullSolve = s.Network.Solver == "full"
 	o.OneAtATime = s.Issue.OneAtATime
-	o.Choose = s.Collectives.Algorithm.chooser()
+	choose, notes, err := s.chooser(hw)
+	if err != nil {
+		return err
+	}
+	o.Choose = choose
+	j.Warnings = append(j.Warnings, notes...)
 	if !modelled(j.Program) {
 		return nil
 	}
@@ -285,25 +289,4 @@ func modelled(p *workloads.Program) bool {
 		}
 	}
 	return false
-}
-
-// chooser returns the chooser of algorithms, or nil when none is named.
-func (a *Algorithms) chooser() collective.Chooser {
-	if *a == (Algorithms{}) {
-		return nil
-	}
-	named := map[workloads.Coll]string{
-		workloads.AllGather:     a.AllGather,
-		workloads.ReduceScatter: a.ReduceScatter,
-		workloads.Broadcast:     a.Broadcast,
-		workloads.Reduce:        a.Reduce,
-	}
-	choose := map[string]collective.Chooser{
-		"":                         collective.Default,
-		collective.Ring.String():   collective.Explicit(collective.Ring),
-		collective.Direct.String(): collective.Explicit(collective.Direct),
-	}
-	return func(c workloads.Coll, size sim.Bytes, ranks []int32) (collective.Choice, error) {
-		return choose[named[c]](c, size, ranks)
-	}
 }

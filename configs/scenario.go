@@ -108,13 +108,25 @@ func (n *NVLink) Check(report func(key, message string)) {
 // Collectives says which algorithm runs each collective and how finely it is
 // simulated.
 type Collectives struct {
-	Library   string     `yaml:"library" weft:"enum=explicit,doc=who chooses the algorithm; explicit is the scenario itself"`
+	Library   string     `yaml:"library" weft:"enum=explicit|nccl,doc=who chooses algorithm and protocol and whose kernels move the bytes: the scenario itself, without kernels (explicit, also when absent), or NCCL"`
+	Version   string     `yaml:"version" weft:"doc=release of the library, such as 2.27 or 2.27.3; the last that weft knows when absent"`
+	Env       []EnvVar   `yaml:"env" weft:"doc=environment variables of the library, such as NCCL_ALGO: Ring"`
+	Launch    string     `yaml:"launch" weft:"enum=process-per-gpu|one-process|threads|graph|pytorch,doc=how the host starts kernels: a process for each GPU (also when absent), one thread for all GPUs of a node (nccl-tests -g), one process with a thread for each (-t), replay of a CUDA graph, or torch.distributed"`
 	Algorithm Algorithms `yaml:"algorithm"`
 	Grain     string     `yaml:"grain" weft:"enum=stream|chunk,doc=stream: a collective is one coupled flow; chunk: every message in slices under flow control"`
 	Slice     sim.Bytes  `yaml:"slice" weft:"positive,doc=unit in which a message is forwarded at grain chunk"`
 	Window    int        `yaml:"window" weft:"min=1,doc=slices sent and not acknowledged at grain chunk"`
 	Rings     int        `yaml:"rings" weft:"min=1,max=64,doc=rings that a ring algorithm runs at once over several nodes, each from another GPU; one for each rank of a node when absent, so that every NIC works"`
 }
+
+// EnvVar is a variable of a library's environment.
+type EnvVar struct {
+	Name  string `yaml:",key"`
+	Value string `yaml:"value" weft:"required"`
+}
+
+// Short lets a variable be written as its value alone.
+func (e *EnvVar) Short() any { return &e.Value }
 
 // Algorithms is the algorithm of each operation that has a choice. An
 // all-reduce is a ring, an all-to-all direct.

@@ -1,0 +1,132 @@
+package configs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/workloads"
+	"github.com/weft-sim/weft/workloads/collective"
+	"github.com/weft-sim/weft/workloads/collective/nccl"
+)
+
+// chooser returns who picks the algorithms of a scenario's collectives, nil for
+// weft's default, and sentences that a report must repeat.
+func (s *Scenario) chooser(hw *Hardware) (collective.Chooser, []string, error) {
+	c := &s.Collectives
+	if c.Library != "nccl" {
+		for _, k := range []struct {
+			key string
+			set bool
+		}{{"version", c.Version != ""}, {"env", len(c.Env) > 0}, {"launch", c.Launch != ""}} {
+			if k.set {
+				return nil, nil, s.tree.ErrorAt("collectives."+k.key, "no library runs the collectives of this scenario, so this says nothing", "write library: nccl beside it")
+			}
+		}
+		return c.Algorithm.chooser(), nil, nil
+	}
+	lib, notes, err := s.NCCL(hw)
+	if err != nil {
+		return nil, nil, err
+	}
+	return lib.Choose, notes, nil
+}
+
+// NCCL returns NVIDIA's library on the scenario's machine, as its collectives
+// have it, and sentences that a report must repeat.
+func (s *Scenario) NCCL(hw *Hardware) (*nccl.Library, []string, error) {
+	c := &s.Collectives
+	if c.Algorithm != (Algorithms{}) {
+		return nil, nil, s.tree.ErrorAt("collectives.algorithm", "NCCL chooses its algorithms by itself", "write env: {NCCL_ALGO: Ring} to force one")
+	}
+	release := nccl.Latest
+	if c.Version != "" {
+		var err error
+		if release, err = nccl.ParseVersion(c.Version); err != nil {
+			return nil, nil, s.tree.ErrorAt("collectives.version", err.Error(), "")
+		}
+	}
+	var settings []string
+	for _, e := range c.Env {
+		settings = append(settings, e.Name+"="+e.Value)
+	}
+	env, err := nccl.ParseEnv(release, settings)
+	if err != nil {
+		return nil, nil, s.tree.ErrorAt("collectives.env", err.Error(), "")
+	}
+	host, notes, err := hw.NCCLHost()
+	if err != nil {
+		return nil, nil, s.tree.ErrorAt("collectives.library", err.Error(), "")
+	}
+	launch := nccl.PerGPU
+	if c.Launch != "" {
+		if launch, err = nccl.ParseLaunch(c.Launch); err != nil {
+			return nil, nil, s.tree.ErrorAt("collectives.launch", err.Error(), "")
+		}
+	}
+	return nccl.NewLibrary(hw.Machine, release, env, host, nccl.Setting{Launch: launch}), notes, nil
+}
+
+// NCCLHost returns what NCCL asks of a machine beside its wires, and a note
+// where that is taken for granted.
+func (hw *Hardware) NCCLHost() (nccl.Host, []string, error) {
+	if hw.GPU == nil {
+		return nccl.Host{}, nil, fmt.Errorf("the kind of the GPUs of %s is not known, expected gpu: with a name of `weft list gpus`", hw.Machine.Name)
+	}
+	sm, ok := capability[hw.GPU.Arch]
+	if !ok {
+		return nccl.Host{}, nil, fmt.Errorf("NCCL's figures for GPUs of architecture %s are not known to weft", hw.GPU.Arch)
+	}
+	h := nccl.Host{SM: sm}
+	var notes []string
+	if h.CPU, ok = hw.maker(); !ok && hw.Machine.Hosts > 1 {
+		notes = append(notes, "the make of the CPUs is not known and is taken as Intel; NCCL lets LL reach other rates on AMD")
+	}
+	return h, notes, nil
+}
+
+// capability is the compute capability of an architecture, times ten. NCCL
+// asks for no more than the generation where NVSwitch is.
+//
+// Source: NVIDIA, CUDA GPUs (developer.nvidia.com/cuda-gpus).
+var capability = map[string]int{
+	"pascal": 60, "volta": 70, "turing": 75, "ampere": 80, "ada": 89, "hopper": 90, "blackwell": 100,
+}
+
+// maker returns who made the CPUs of a machine, if the catalogue tells.
+func (hw *Hardware) maker() (nccl.CPU, bool) {
+	if hw.System == nil {
+		return nccl.Intel, false
+	}
+	switch name := hw.System.CPU; {
+	case strings.HasPrefix(name, "xeon"):
+		return nccl.Intel, true
+	case strings.HasPrefix(name, "epyc"):
+		return nccl.AMD, true
+	case slices.ContainsFunc([]string{"grace", "vera", "gb10"}, func(p string) bool { return strings.HasPrefix(name, p) }):
+		return nccl.ARM, true
+	}
+	return nccl.Intel, false
+}
+
+// chooser returns the chooser of algorithms, or nil when none is named.
+func (a *Algorithms) chooser() collective.Chooser {
+	if *a == (Algorithms{}) {
+		return nil
+	}
+	named := map[workloads.Coll]string{
+		workloads.AllGather:     a.AllGather,
+		workloads.ReduceScatter: a.ReduceScatter,
+		workloads.Broadcast:     a.Broadcast,
+		workloads.Reduce:        a.Reduce,
+	}
+	choose := map[string]collective.Chooser{
+		"":                         collective.Default,
+		collective.Ring.String():   collective.Explicit(collective.Ring),
+		collective.Direct.String(): collective.Explicit(collective.Direct),
+	}
+	return func(c workloads.Coll, size sim.Bytes, ranks []int32) (collective.Choice, error) {
+		return choose[named[c]](c, size, ranks)
+	}
+}
