@@ -11,14 +11,22 @@ import (
 
 // Env is what NCCL's environment variables ask for.
 type Env struct {
-	NoNVLS, NoPAT        bool
-	MinChannels          int     // 0 is not given
-	MaxChannels          int     // 0 is not given
-	NVLSChannels         int     // 0 is not given
-	NetOverhead          float64 // ns, negative is NCCL's own
-	NoP2P                bool    // GPUs may not reach each other
-	algorithms, protocol mask
-	given                []string
+	NoNVLS, NoPAT bool
+	MinChannels   int     // 0 is not given
+	MaxChannels   int     // 0 is not given
+	NVLSChannels  int     // 0 is not given
+	NetOverhead   float64 // ns, negative is NCCL's own
+	NoP2P         bool    // GPUs may not reach each other
+
+	// What follows acts on paths and channels; nil and 0 are not given.
+	P2PLevel                       *PathType // how far GPUs reach each other
+	GDRLevel                       *PathType // how far a NIC reaches GPUs
+	GDRRead, GDRC2C, PXNC2C        *int
+	CrossNIC                       *int
+	NoPXN, NoNVB, NoMNNVL, CollNet bool
+	MinP2P, MaxP2P, PerNetPeer     int
+	algorithms, protocol           mask
+	given                          []string
 }
 
 // mask is the value of NCCL_ALGO or NCCL_PROTO.

@@ -33,6 +33,9 @@ type Graph struct {
 // Graphs are the results that the model needs.
 type Graphs struct {
 	Ring, Tree, NVLS Graph
+	// Chain and Direct are those of in-network reduction, which is off unless
+	// NCCL_COLLNET_ENABLE=1.
+	Chain, Direct Graph
 }
 
 // Summary is what the model knows of a job's machine.

@@ -1,0 +1,242 @@
+package nccl
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/weft-sim/weft/topology"
+)
+
+// Channels is what NCCL's search finds for a job on a machine: the channels of
+// each algorithm, and the order of the job's members on them.
+//
+// Members are named by their position in the ranks that were asked for.
+type Channels struct {
+	Graphs
+
+	// Nodes are the members of each node, node by node: a host, or a rack whose
+	// trays share their NVLink. Members of a node are in the order of their GPUs.
+	Nodes [][]int32
+
+	// Rings is the order of all members on each search channel of the ring, the
+	// nodes one after the other; the last sends to the first. Each runs twice.
+	Rings [][]int32
+
+	// Trees is, for each search channel of the tree and each node, the chain of
+	// its members, the one nearest to the parent node first. Which node is whose
+	// parent is the same on all channels: see [collective.Parent].
+	Trees [][][]int32
+
+	// Heads is, for each search channel of NVLS and each node, the member that
+	// reduces; nil without NVLS.
+	Heads [][]int32
+
+	// Ports is, for each search channel of the ring and each node, the NICs that
+	// it comes and goes by; nil on one node. A GPU stands for a port of its own.
+	Ports [][][2]topology.NodeID
+
+	// Run is how many channels (thread blocks) rings and trees have, P2P how many
+	// sends and receives have together, and PerPeer those to one other member.
+	Run, P2P, PerPeer int
+
+	// Doubts are sentences on where NCCL may see the machine otherwise.
+	Doubts []string
+}
+
+// Search finds the channels of a job on the given ranks of a machine as NCCL
+// does: it looks at the machine with NCCL's rates and paths and lays channels
+// over it in NCCL's order. Nodes that are alike are searched once.
+//
+// The result does not depend on anything but the arguments. It is an error if
+// there are fewer than two ranks, if one is named twice, or if several nodes
+// have no NICs.
+func Search(v Version, m *topology.Machine, ranks []int32, p Platform, env Env) (*Channels, error) {
+	s := &searcher{v: v, m: m, p: p, env: env}
+	if err := s.group(ranks); err != nil {
+		return nil, fmt.Errorf("search channels as NCCL: %w", err)
+	}
+	s.look()
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("search channels as NCCL: %w", err)
+	}
+	s.all()
+	return s.channels(), nil
+}
+
+type searcher struct {
+	v     Version
+	m     *topology.Machine
+	p     Platform
+	env   Env
+	ranks int
+	nodes [][]int32 // positions
+	gpus  [][]topology.NodeID
+	views []*view // of each node; equal nodes share one
+	found map[*view]*results
+}
+
+// results are the layouts of one view.
+type results struct {
+	ring, tree, nvls, chain, direct layout
+}
+
+// group divides the ranks into nodes, in the order of their first ranks.
+func (s *searcher) group(ranks []int32) error {
+	if len(ranks) < 2 {
+		return fmt.Errorf("%d rank, expected at least two", len(ranks))
+	}
+	s.ranks = len(ranks)
+	viewer := newViewer(s.v, s.m, s.p, s.env)
+	seen := make([]bool, len(s.m.Ranks))
+	type place struct{ host, tray int32 }
+	at := map[place]int{}
+	for i, r := range ranks {
+		switch {
+		case r < 0 || int(r) >= len(s.m.Ranks):
+			return fmt.Errorf("rank %d, expected 0 to %d", r, len(s.m.Ranks)-1)
+		case seen[r]:
+			return fmt.Errorf("rank %d is named twice, expected each once", r)
+		}
+		seen[r] = true
+		gpu := s.m.Ranks[r]
+		where := place{host: s.m.Graph.Nodes[gpu].Host}
+		if s.env.NoMNNVL {
+			where.tray = viewer.tray[gpu]
+		}
+		node, ok := at[where]
+		if !ok {
+			node = len(s.nodes)
+			at[where] = node
+			s.nodes, s.gpus = append(s.nodes, nil), append(s.gpus, nil)
+		}
+		s.nodes[node] = append(s.nodes[node], int32(i))
+		s.gpus[node] = append(s.gpus[node], gpu)
+	}
+	for n, list := range s.nodes {
+		if len(list) > mostLocal {
+			return fmt.Errorf("%d GPUs on a node, expected at most %d: NCCL's kernels hold no more", len(list), mostLocal)
+		}
+		gpus := s.gpus[n]
+		byUnit := make([]int, len(list))
+		for i := range byUnit {
+			byUnit[i] = i
+		}
+		slices.SortFunc(byUnit, func(a, b int) int {
+			return cmp.Compare(s.m.Graph.Nodes[gpus[a]].Unit, s.m.Graph.Nodes[gpus[b]].Unit)
+		})
+		sorted, members := make([]int32, len(list)), make([]topology.NodeID, len(list))
+		for i, k := range byUnit {
+			sorted[i], members[i] = list[k], gpus[k]
+		}
+		s.nodes[n], s.gpus[n] = sorted, members
+	}
+	for _, gpus := range s.gpus {
+		s.views = append(s.views, viewer.view(gpus, len(s.nodes) > 1))
+	}
+	return nil
+}
+
+// look finds which nodes are alike, and the paths of those that are not.
+func (s *searcher) look() {
+	byKey := map[string]*view{}
+	s.found = map[*view]*results{}
+	for i, w := range s.views {
+		key := w.key()
+		if same, ok := byKey[key]; ok {
+			s.views[i] = s.twin(same, w)
+			continue
+		}
+		byKey[key] = w
+		w.paths()
+		s.found[w] = &results{}
+	}
+}
+
+// twin is a view with its own NICs and the paths of another.
+func (s *searcher) twin(of, w *view) *view {
+	t := *of
+	t.nets, t.gpus = w.nets, w.gpus
+	t.like = of
+	return &t
+}
+
+func (s *searcher) check() error {
+	for i, w := range s.views {
+		if w.inter && len(w.nets) == 0 {
+			return fmt.Errorf("node %d of %d has no NIC in the network, expected at least one", i, len(s.views))
+		}
+	}
+	return nil
+}
+
+// all searches every view that is like no other before it. Trees get as many
+// channels as rings have.
+func (s *searcher) all() {
+	for _, w := range s.views {
+		if w.like != nil {
+			continue
+		}
+		r := s.found[w]
+		r.ring = w.seek(RingPattern, 1, s.v.maxChannels()/2)
+		r.tree = w.seek(BalancedTree, r.ring.channels, r.ring.channels)
+		r.nvls = w.seek(NVLSPattern, 1, s.v.maxChannels())
+		if s.env.CollNet && w.inter {
+			r.chain = w.seek(PlainTree, r.ring.channels, r.ring.channels)
+			if len(w.kinds[spotNVS]) > 0 && len(w.gpus) <= mostDirect {
+				r.direct = w.seek(DirectPattern, 1, s.v.maxChannels())
+			}
+		}
+	}
+}
+
+// mostDirect is the most ranks of a node for the two algorithms of in-network
+// reduction.
+//
+// Source: NVIDIA/nccl 2.30.7, src/include/device.h.
+const mostDirect = 8
+
+func (s *searcher) of(node int) *results {
+	w := s.views[node]
+	if w.like != nil {
+		w = w.like
+	}
+	return s.found[w]
+}
+
+// channels merges what the nodes found: as many channels and as fast as the
+// least of them, over ways as bad as the worst.
+func (s *searcher) channels() *Channels {
+	c := &Channels{Nodes: s.nodes}
+	pick := func(of func(*results) *layout) Graph {
+		var g Graph
+		for i := range s.views {
+			l := of(s.of(i))
+			n := Graph{
+				Channels: l.channels, Intra: float64(l.intra) / 1000, Inter: float64(l.inter) / 1000,
+				TypeIntra: l.kindIntra, TypeInter: l.kindInter, Pattern: l.pattern, Same: l.same,
+			}
+			if i == 0 {
+				g = n
+				continue
+			}
+			g.Channels, g.Intra, g.Inter = min(g.Channels, n.Channels), min(g.Intra, n.Intra), min(g.Inter, n.Inter)
+			g.TypeIntra, g.TypeInter = max(g.TypeIntra, n.TypeIntra), max(g.TypeInter, n.TypeInter)
+			g.Pattern, g.Same = max(g.Pattern, n.Pattern), g.Same && n.Same
+		}
+		if g.Channels == 0 {
+			return Graph{}
+		}
+		return g
+	}
+	c.Ring = pick(func(r *results) *layout { return &r.ring })
+	c.Tree = pick(func(r *results) *layout { return &r.tree })
+	c.NVLS = pick(func(r *results) *layout { return &r.nvls })
+	if s.env.CollNet && len(s.nodes) > 1 {
+		c.Chain = pick(func(r *results) *layout { return &r.chain })
+		c.Direct = pick(func(r *results) *layout { return &r.direct })
+	}
+	s.orders(c)
+	s.peerChannels(c)
+	return c
+}

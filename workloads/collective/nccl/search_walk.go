@@ -1,0 +1,544 @@
+package nccl
+
+import "cmp"
+
+// layout is a set of channels that fits on a node: what the search is after.
+type layout struct {
+	pattern      Pattern
+	cross        int // may channels leave by another NIC: 0 no, 1 yes, 2 in pairs
+	channels     int
+	intra, inter int32 // MB/s of a channel
+	kindIntra    PathType
+	kindInter    PathType
+	same         bool // every channel repeats the first
+	hops         int
+	collNet      bool
+	least, limit int        // channels
+	order        [][]int32  // GPUs of each channel
+	nets         [][2]int32 // ports by which each comes and goes
+}
+
+// keep copies what was found, with all that is only lent to the walk.
+func (l *layout) keep(from *layout) {
+	order, nets := l.order, l.nets
+	*l = *from
+	l.order, l.nets = order[:0], append(nets[:0], from.nets[:from.channels]...)
+	for c := range from.channels {
+		var old []int32
+		if c < cap(order) {
+			old = order[:c+1][c]
+		}
+		l.order = append(l.order, append(old[:0], from.order[c]...))
+	}
+}
+
+// walk is one attempt: it lays channel after channel over what is left of the
+// links, and keeps the best set. It gives up when its steps are used up.
+//
+// Source: NVIDIA/nccl 2.30.7, src/graph/search.cc, written down anew. Which of
+// equally good sets is found depends on the order of trials and on the steps
+// allowed, so both are NCCL's.
+type walk struct {
+	*view
+	now     layout
+	best    *layout
+	left    []int32  // MB/s of each edge
+	netLeft []int32  // of each port
+	used    []uint64 // channels that pass a GPU, as bits
+	steps   int      // left; perfect is that nothing better can come
+	ports   map[[2]int][]int
+	slotOf  []int32 // MB/s of a GPU's slot, -1 without one
+}
+
+const perfect = -1
+
+func newWalk(w *view, best *layout) *walk {
+	k := &walk{view: w, best: best, left: make([]int32, len(w.edges)), netLeft: append([]int32(nil), w.netRate...), used: make([]uint64, len(w.gpus)), ports: map[[2]int][]int{}}
+	for i, e := range w.edges {
+		k.left[i] = e.rate
+	}
+	for g := range w.gpus {
+		slot := int32(-1)
+		for _, e := range w.spots[w.gpu(g)].edges {
+			if w.edges[e].kind == edgePCI {
+				slot = min(w.edges[e].rate, w.edges[w.edges[e].back].rate)
+				break
+			}
+		}
+		k.slotOf = append(k.slotOf, slot)
+	}
+	return k
+}
+
+// try runs one attempt within so many steps and returns how many are left.
+func (k *walk) try(now layout, steps int) int {
+	order := k.now.order
+	if order == nil {
+		order = make([][]int32, now.limit+1)
+		for c := range order {
+			order[c] = make([]int32, len(k.gpus))
+		}
+		k.now.nets = make([][2]int32, now.limit+1)
+	}
+	nets := k.now.nets
+	k.now = now
+	k.now.order, k.now.nets = order, nets
+	k.now.channels, k.now.hops = 0, 0
+	k.steps = steps
+	k.channel()
+	return k.steps
+}
+
+// forced says which GPUs come next.
+type forced uint8
+
+const (
+	free   forced = iota
+	inTurn        // by their numbers
+	repeat        // as in the channel before
+)
+
+// goal is where the walk of a channel still has to pass.
+type goal struct {
+	net   int // the step after which it is back at a port; -1 never
+	first int // the step after which it is back at its first GPU; -1 never
+	by    forced
+}
+
+// channel begins one more channel.
+func (k *walk) channel() {
+	to := goal{net: -1, first: -1}
+	last := len(k.gpus) - 1
+	switch {
+	case k.inter && k.now.pattern == RingPattern:
+		to.net = last
+	case k.inter && k.now.pattern == SplitTree:
+		to.net = 1
+	case k.inter:
+		to.net = 0
+	case k.now.pattern == RingPattern:
+		to.first = last
+	}
+	if k.inter {
+		k.fromNet(to)
+		return
+	}
+	c := k.now.channels
+	switch {
+	case k.now.pattern == NVLSPattern:
+		k.enter(-1, -1, 0, to, c)
+		return
+	case c == 0:
+		to.by = inTurn
+		k.enter(-1, -1, 0, to, 0)
+	default:
+		to.by = repeat
+		k.enter(-1, -1, 0, to, int(k.now.order[c-1][0]))
+	}
+	if !k.now.same || c == 0 {
+		to.by = free
+		for g := range k.gpus {
+			k.enter(-1, -1, 0, to, g)
+		}
+	}
+}
+
+// fromNet begins a channel at each port in turn.
+func (k *walk) fromNet(to goal) {
+	heads := k.now.pattern == NVLSPattern || k.now.pattern == DirectPattern
+	rate := k.now.inter / 1000 * 1000 // NCCL reckons ports in whole GB/s
+	ports := k.portsOf(k.now.kindInter, -1)
+	c := k.now.channels
+	done := false
+	for i := range ports {
+		if heads && done {
+			break
+		}
+		n := ports[(c+i)%len(ports)]
+		if k.netLeft[n] < rate {
+			continue
+		}
+		if k.now.pattern == RingPattern && k.now.cross == 2 && c&1 == 1 && int32(n) != k.now.nets[c-1][1] {
+			continue
+		}
+		k.now.nets[c][0] = int32(n)
+		k.netLeft[n] -= rate
+		gpu := int(k.netGPU[n])
+		switch {
+		case heads:
+			if c < len(ports) && gpu >= 0 && !k.headed(int32(gpu)) {
+				k.enter(spotOf(spotNet), n, 0, to, gpu)
+				done = true
+			}
+		case c > 0 && k.now.same:
+			to.by = repeat
+			k.enter(spotOf(spotNet), n, 0, to, int(k.now.order[c-1][0]))
+		default:
+			k.beside(n, gpu, to)
+		}
+		k.netLeft[n] += rate
+	}
+}
+
+func spotOf(k spotKind) int { return int(k) }
+
+// headed reports whether a GPU is the head of a channel already.
+func (k *walk) headed(g int32) bool {
+	for _, order := range k.now.order[:k.now.channels] {
+		if order[0] == g {
+			return true
+		}
+	}
+	return false
+}
+
+// beside begins a channel at the GPUs next to a port, after GPU 0 with all in
+// turn, for which it is given a few steps more.
+func (k *walk) beside(n, gpu int, to goal) {
+	if k.now.channels == 0 && len(k.kinds[spotNVS]) == 0 {
+		steps := k.steps
+		k.steps = 1 << 10
+		to.by = inTurn
+		k.enter(spotOf(spotNet), n, 0, to, 0)
+		if k.steps != perfect {
+			k.steps = steps
+		}
+	}
+	to.by = free
+	if gpu >= 0 {
+		k.enter(spotOf(spotNet), n, 0, to, gpu)
+	}
+	for _, g := range k.localTo(k.net(n), spotGPU) {
+		if g != gpu {
+			k.enter(spotOf(spotNet), n, 0, to, g)
+		}
+	}
+}
+
+// enter steps onto a GPU, from a GPU or a port or out of nowhere (-1).
+func (k *walk) enter(kind, index, step int, to goal, g int) {
+	if kind >= 0 && !k.take(spotKind(kind), index, spotGPU, g, 1, 1) {
+		return
+	}
+	bit := uint64(1) << k.now.channels
+	k.used[g] ^= bit
+	k.pass(g, step, to)
+	k.used[g] ^= bit
+	if kind >= 0 {
+		k.give(spotKind(kind), index, spotGPU, g, 1, 1)
+	}
+}
+
+// pass goes on from GPU g, the step-th of its channel.
+func (k *walk) pass(g, step int, to goal) {
+	if k.steps <= 0 {
+		return
+	}
+	k.steps--
+	n := len(k.gpus)
+	if step == n {
+		k.complete()
+		return
+	}
+	order := k.now.order[k.now.channels]
+	order[step] = int32(g)
+	switch {
+	case step == to.net:
+		k.toNet(g, step, to)
+	case k.now.pattern == NVLSPattern:
+		k.heads(g)
+	case step < n-1:
+		for _, next := range k.next(g, step, to) {
+			k.enter(spotOf(spotGPU), g, step+1, to, int(next))
+		}
+	case step == to.first:
+		first := int(order[0])
+		if k.take(spotGPU, g, spotGPU, first, 1, 1) {
+			to.first = -1
+			k.pass(first, step+1, to)
+			k.give(spotGPU, g, spotGPU, first, 1, 1)
+		}
+	default:
+		k.pass(g, n, goal{net: -1, first: -1, by: to.by})
+	}
+}
+
+// complete counts a channel, and goes on to the next.
+func (k *walk) complete() {
+	k.now.channels++
+	if k.better() {
+		k.best.keep(&k.now)
+		if k.now.channels == k.now.limit {
+			k.steps = perfect
+		}
+	}
+	if k.now.channels < k.now.limit {
+		k.channel()
+	}
+	k.now.channels--
+}
+
+// better compares what is laid with the best so far.
+func (k *walk) better() bool {
+	a, b := &k.now, k.best
+	if a.channels < a.least {
+		return false
+	}
+	if a.pattern == NVLSPattern {
+		return a.channels > b.channels && a.channels <= len(k.gpus) || a.channels*int(a.inter) > b.channels*int(b.inter)
+	}
+	mine, theirs := a.channels*int(a.intra), b.channels*int(b.intra)
+	return mine > theirs || mine == theirs && a.pattern == b.pattern && a.cross == b.cross && a.hops < b.hops
+}
+
+// toNet leaves by a port. A balanced tree leaves by its first two GPUs, with
+// half of its rate each.
+func (k *walk) toNet(g, step int, to goal) {
+	c := k.now.channels
+	balanced := k.now.pattern == BalancedTree
+	start := k.now.nets[c][0]
+	after := -1
+	if balanced && step == 0 {
+		after = 1
+	}
+	part := int32(1)
+	if balanced {
+		part = 2
+	}
+	for _, n := range k.portsOf(k.now.kindInter, g) {
+		if !k.leaves(int32(n), start, step) || !k.take(spotGPU, g, spotNet, n, 1, part) {
+			continue
+		}
+		k.now.nets[c][1] = int32(n)
+		on := to
+		on.net = after
+		k.pass(g, step, on)
+		k.give(spotGPU, g, spotNet, n, 1, part)
+	}
+}
+
+// leaves reports whether a channel that came by one port may leave by another.
+func (k *walk) leaves(n, start int32, step int) bool {
+	c := k.now.channels
+	switch {
+	case k.now.pattern == PlainTree && n != start:
+		return false
+	case k.now.pattern == RingPattern && k.now.cross == 2:
+		if c&1 == 1 && n != k.now.nets[c-1][0] {
+			return false
+		}
+	case k.now.cross == 0 && n != start:
+		return false
+	}
+	return k.now.pattern != BalancedTree || step == 0 || n == k.now.nets[c][1]
+}
+
+// portsOf remembers the order of ports.
+func (k *walk) portsOf(kind PathType, gpu int) []int {
+	key := [2]int{int(kind), gpu}
+	if list, ok := k.ports[key]; ok {
+		return list
+	}
+	list := k.order(kind, gpu)
+	k.ports[key] = list
+	return list
+}
+
+// heads charges a channel of NVLS: its head twice, for what it reduces and for
+// its own part, all others once.
+func (k *walk) heads(g int) {
+	n := len(k.gpus)
+	times := func(i int) int32 {
+		if i == g {
+			return 2
+		}
+		return 1
+	}
+	in := 0
+	for in < n && k.take(spotNVS, 0, spotGPU, in, times(in), 1) {
+		in++
+	}
+	out := 0
+	if in == n {
+		for out < n && k.take(spotGPU, out, spotNVS, 0, times(out), 1) {
+			out++
+		}
+		if out == n {
+			k.pass(-1, n, goal{net: -1, first: -1})
+		}
+	}
+	for out--; out >= 0; out-- {
+		k.give(spotGPU, out, spotNVS, 0, times(out), 1)
+	}
+	for in--; in >= 0; in-- {
+		k.give(spotNVS, 0, spotGPU, in, times(in), 1)
+	}
+}
+
+// take lays a channel, times over and divided, along a way, if the way is of
+// the types allowed and wide enough.
+func (k *walk) take(from spotKind, a int, to spotKind, b int, times, part int32) bool {
+	w := k.to(k.kinds[from][a], to, b)
+	if w.kind >= DIS {
+		return false
+	}
+	rate, most := k.now.inter, k.now.kindInter
+	if from != spotNet && to != spotNet {
+		rate, most = k.now.intra, k.now.kindIntra
+	}
+	if times == 1 {
+		if w.kind > most {
+			return false
+		}
+		if p := k.now.pattern; p == BalancedTree || p == PlainTree || p == SplitTree {
+			if k.to(k.kinds[to][b], from, a).kind > most {
+				return false
+			}
+		}
+	}
+	rate = rate * times / part
+	if laid := k.lay(w, from, len(w.edges), rate); laid < len(w.edges) {
+		k.lay(w, from, laid, -rate)
+		return false
+	}
+	k.now.hops += len(w.edges)
+	return true
+}
+
+// give takes it back.
+func (k *walk) give(from spotKind, a int, to spotKind, b int, times, part int32) {
+	w := k.to(k.kinds[from][a], to, b)
+	rate := k.now.inter
+	if from != spotNet && to != spotNet {
+		rate = k.now.intra
+	}
+	k.lay(w, from, len(w.edges), -rate*times/part)
+	k.now.hops -= len(w.edges)
+}
+
+// lay takes a rate from the first links of a way and returns from how many it
+// could. PCIe between GPUs over an Intel host bridge costs a fifth more;
+// whatever a NIC writes into a GPU before Ampere costs an eighth on the way
+// back.
+func (k *walk) lay(w *way, from spotKind, count int, rate int32) int {
+	pci := rate
+	if w.kind == PHB && from == spotGPU && k.p.CPU == Intel {
+		for _, id := range w.edges {
+			if k.spots[k.edges[id].to].kind == spotCPU {
+				pci = rate * 6 / 5
+			}
+		}
+	}
+	for i, id := range w.edges[:count] {
+		e := &k.edges[id]
+		cost := rate
+		if e.kind == edgePCI {
+			cost = pci
+		}
+		back := int32(0)
+		if k.p.SM < 80 && from != spotGPU && k.spots[e.to].kind == spotGPU {
+			back = cost / 8
+		}
+		if k.left[id] < cost || back != 0 && k.left[e.back] < back {
+			return i
+		}
+		k.left[id] -= cost
+		k.left[e.back] -= back
+	}
+	return count
+}
+
+// score orders the GPUs that may come next.
+type score struct {
+	g                         int32
+	turn                      int
+	hops, rate                int
+	netHops, netSlot, netRate int
+}
+
+// next returns the GPUs to go to, in the order of trial.
+func (k *walk) next(g, step int, to goal) []int32 {
+	n := len(k.gpus)
+	switch to.by {
+	case inTurn:
+		return []int32{int32(step + 1)}
+	case repeat:
+		return []int32{k.now.order[k.now.channels-1][step+1]}
+	}
+	bit := uint64(1) << k.now.channels
+	if len(k.kinds[spotNVS]) > 0 {
+		return k.neighbours(g, bit)
+	}
+	byNet := 0
+	if to.net != -1 {
+		byNet = -1
+		if to.net == step+1 {
+			byNet = 1
+		}
+	}
+	scores := make([]score, 0, n)
+	for i := 1; i < n; i++ {
+		p := (g + i) % n
+		way := k.gpuWay(g, p)
+		if len(way.edges) == 0 || k.used[p]&bit != 0 {
+			continue
+		}
+		s := score{g: int32(p), turn: i, hops: len(way.edges), rate: int(way.rate / 1000)}
+		if byNet != 0 {
+			back := k.backWay(int(k.now.nets[k.now.channels][0]), p)
+			s.netHops, s.netSlot, s.netRate = len(back.edges), int(k.slotOf[p]/1000), int(back.rate/1000)
+		}
+		scores = append(scores, s)
+	}
+	sortScores(scores)
+	all := make([]int32, len(scores))
+	alike := true
+	for i, s := range scores {
+		all[i] = s.g
+		alike = alike && s.rate == scores[0].rate && s.hops == scores[0].hops
+	}
+	if byNet == -1 && alike {
+		for i, j := 0, len(all)-1; i < j; i, j = i+1, j-1 {
+			all[i], all[j] = all[j], all[i]
+		}
+	}
+	return all
+}
+
+func sortScores(scores []score) {
+	for i := 1; i < len(scores); i++ { // few, and falling from the start as a rule
+		for j := i; j > 0 && compareScores(scores[j], scores[j-1]) < 0; j-- {
+			scores[j], scores[j-1] = scores[j-1], scores[j]
+		}
+	}
+}
+
+func compareScores(a, b score) int {
+	return cmp.Or(
+		cmp.Compare(b.netRate, a.netRate), cmp.Compare(b.netSlot, a.netSlot), cmp.Compare(a.netHops, b.netHops),
+		cmp.Compare(b.rate, a.rate), cmp.Compare(a.hops, b.hops), cmp.Compare(a.turn, b.turn),
+	)
+}
+
+// neighbours are the GPUs to try where NVSwitches join all: those next by
+// number.
+func (k *walk) neighbours(g int, bit uint64) []int32 {
+	n := len(k.gpus)
+	up, down := (g+1)%n, (g+n-1)%n
+	var try [2]int
+	switch k.now.pattern {
+	case RingPattern:
+		try = [2]int{down, up}
+	case BalancedTree, SplitTree:
+		try = [2]int{up, down}
+	default:
+		try = [2]int{up, up}
+	}
+	var all []int32
+	for i, p := range try {
+		if k.used[p]&bit == 0 && (i == 0 || p != try[0]) {
+			all = append(all, int32(p))
+		}
+	}
+	return all
+}
