@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/topology/pcie"
 	"github.com/weft-sim/weft/workloads"
 	"github.com/weft-sim/weft/workloads/collective"
 	"github.com/weft-sim/weft/workloads/collective/nccl"
@@ -55,7 +56,7 @@ func (s *Scenario) NCCL(hw *Hardware) (*nccl.Library, []string, error) {
 	if err != nil {
 		return nil, nil, s.tree.ErrorAt("collectives.env", err.Error(), "")
 	}
-	host, notes, err := hw.NCCLHost()
+	host, notes, err := hw.NCCLPlatform(release)
 	if err != nil {
 		return nil, nil, s.tree.ErrorAt("collectives.library", err.Error(), "")
 	}
@@ -68,17 +69,20 @@ func (s *Scenario) NCCL(hw *Hardware) (*nccl.Library, []string, error) {
 	return nccl.NewLibrary(hw.Machine, release, env, host, nccl.Setting{Launch: launch}), notes, nil
 }
 
-// NCCLHost returns what NCCL asks of a machine beside its wires, and a note
+// NCCLPlatform returns what NCCL asks of a machine beside its wires, and a note
 // where that is taken for granted.
-func (hw *Hardware) NCCLHost() (nccl.Host, []string, error) {
+func (hw *Hardware) NCCLPlatform(v nccl.Version) (nccl.Platform, []string, error) {
 	if hw.GPU == nil {
-		return nccl.Host{}, nil, fmt.Errorf("the kind of the GPUs of %s is not known, expected gpu: with a name of `weft list gpus`", hw.Machine.Name)
+		return nccl.Platform{}, nil, fmt.Errorf("the kind of the GPUs of %s is not known, expected gpu: with a name of `weft list gpus`", hw.Machine.Name)
 	}
 	sm, ok := capability[hw.GPU.Arch]
 	if !ok {
-		return nccl.Host{}, nil, fmt.Errorf("NCCL's figures for GPUs of architecture %s are not known to weft", hw.GPU.Arch)
+		return nccl.Platform{}, nil, fmt.Errorf("NCCL's figures for GPUs of architecture %s are not known to weft", hw.GPU.Arch)
 	}
-	h := nccl.Host{SM: sm}
+	h := nccl.Platform{SM: sm, Sockets: hw.sockets(v)}
+	if hw.Spec != nil && hw.Spec.Host.PCIe != nil {
+		h.NoP2P, h.NoGDR = hw.Spec.Host.PCIe.P2P == pcie.Nowhere, hw.Spec.Host.PCIe.GDR == pcie.Nowhere
+	}
 	var notes []string
 	if h.CPU, ok = hw.maker(); !ok && hw.Machine.Hosts > 1 {
 		notes = append(notes, "the make of the CPUs is not known and is taken as Intel; NCCL lets LL reach other rates on AMD")
@@ -92,6 +96,25 @@ func (hw *Hardware) NCCLHost() (nccl.Host, []string, error) {
 // Source: NVIDIA, CUDA GPUs (developer.nvidia.com/cuda-gpus).
 var capability = map[string]int{
 	"pascal": 60, "volta": 70, "turing": 75, "ampere": 80, "ada": 89, "hopper": 90, "blackwell": 100,
+}
+
+// sockets returns GB/s between two sockets as NCCL plans with it where it tells
+// models of one make apart, and 0 elsewhere.
+//
+// Source: NVIDIA/nccl 2.27.7, src/graph/topo.cc and topo.h: Intel from model
+// 0x8F (Sapphire Rapids) on 22, from 0xCF (Emerald Rapids) on 40. Granite
+// Rapids is model 0xAD.
+func (hw *Hardware) sockets(v nccl.Version) float64 {
+	if hw.System == nil || v.Compare(nccl.Version{Major: 2, Minor: 27}) < 0 {
+		return 0
+	}
+	switch hw.System.CPU {
+	case "xeon-sp4", "xeon-6700p", "xeon-6900p":
+		return 22
+	case "xeon-sp5":
+		return 40
+	}
+	return 0
 }
 
 // maker returns who made the CPUs of a machine, if the catalogue tells.

@@ -19,9 +19,10 @@ type Choice struct {
 	Overhead float64
 	Pace     Pace
 	// Orders are the rings of a ring algorithm, each the positions of all
-	// members in the order in which bytes pass them; nil is the order of the
-	// group, and over several nodes a ring from each member of a node. Choices
-	// of groups that lie alike must share it.
+	// members in the order in which bytes pass them, or of a tree the chains
+	// within nodes, each from the head on; nil is the order of the group, and
+	// over several nodes one from each member of a node. Choices of groups that
+	// lie alike must share it.
 	Orders *Orders
 	Why    string
 }

@@ -24,10 +24,13 @@ func (p Pattern) Coupled() bool { return p >= DoubleTree }
 
 // Parts returns into how many parts the lanes of a coupled pattern cut its
 // bytes.
-func (p Pattern) Parts(l Layout) int64 {
+func (p Pattern) Parts(l Layout, o *Orders) int64 {
 	n, least := int64(l.Members()), int64(l.Least())
 	switch p {
 	case DoubleTree:
+		if o != nil {
+			return 2 * int64(len(*o))
+		}
 		return 2 * least
 	case SwitchGather, SwitchScatter, SwitchAlone, Powers:
 		return n
@@ -39,11 +42,18 @@ func (p Pattern) Parts(l Layout) int64 {
 	return 1
 }
 
-// EachLane calls f for every lane of a coupled pattern, in a fixed order.
-func (p Pattern) EachLane(l Layout, f func(Lane) error) error {
+// EachLane calls f for every lane of a coupled pattern, in a fixed order. A
+// double tree chains the members of a node as each of the orders has them, if
+// there are any; other patterns have none.
+func (p Pattern) EachLane(l Layout, o *Orders, f func(Lane) error) error {
 	switch p {
 	case DoubleTree:
-		return doubleTree(l, f)
+		for _, chains := range l.turns(o) {
+			if err := doubleTree(chains, f); err != nil {
+				return err
+			}
+		}
+		return nil
 	case SwitchAll, SwitchGather, SwitchScatter, SwitchAlone, SwitchDoubleTree:
 		return p.switched(l, f)
 	case NetSwitch:
@@ -54,42 +64,66 @@ func (p Pattern) EachLane(l Layout, f func(Lane) error) error {
 	return nil
 }
 
-// doubleTree runs, from every one of the least node's members, a chain through
-// each node and two binary trees over the heads of the chains. Bytes go up
-// every edge and down again.
-func doubleTree(l Layout, f func(Lane) error) error {
-	least := l.Least()
-	at := func(node, turn, i int) int32 {
-		m := l[node]
-		return m[(i+turn*len(m)/least)%len(m)]
+// turns returns the chains of a tree algorithm, one set after the other: as the
+// orders have them, or from every one of the least node's members.
+func (l Layout) turns(o *Orders) []Layout {
+	var all []Layout
+	if o == nil {
+		least := l.Least()
+		for turn := range least {
+			chains := make(Layout, len(l))
+			for node, m := range l {
+				first := turn * len(m) / least
+				chains[node] = append(append(chains[node], m[first:]...), m[:first]...)
+			}
+			all = append(all, chains)
+		}
+		return all
 	}
+	nodeOf := make([]int, l.Members())
+	for node, m := range l {
+		for _, p := range m {
+			nodeOf[p] = node
+		}
+	}
+	for _, order := range *o {
+		chains := make(Layout, len(l))
+		for _, p := range order {
+			chains[nodeOf[p]] = append(chains[nodeOf[p]], p)
+		}
+		all = append(all, chains)
+	}
+	return all
+}
+
+// doubleTree runs two binary trees over the heads of the nodes' chains. Bytes
+// go up every edge and down again.
+func doubleTree(chains Layout, f func(Lane) error) error {
 	both := func(a, b int32, weight int64) error {
 		if err := f(Lane{From: a, To: b, Weight: weight}); err != nil {
 			return err
 		}
 		return f(Lane{From: b, To: a, Weight: weight})
 	}
-	for turn := range least {
-		for node, m := range l {
-			for i := range len(m) - 1 {
-				if err := both(at(node, turn, i+1), at(node, turn, i), 2); err != nil {
-					return err
-				}
+	for _, chain := range chains {
+		for i := range len(chain) - 1 {
+			if err := both(chain[i+1], chain[i], 2); err != nil {
+				return err
 			}
 		}
-		for tree := range 2 {
-			for node := range l {
-				parent, second := Parent(tree, node, len(l))
-				if parent < 0 {
-					continue
-				}
-				gate := 0 // the second child meets the second member of the chain
-				if second && len(l[parent]) > 1 {
-					gate = 1
-				}
-				if err := both(at(node, turn, 0), at(parent, turn, gate), 1); err != nil {
-					return err
-				}
+	}
+	for tree := range 2 {
+		for node := range chains {
+			parent, second := Parent(tree, node, len(chains))
+			if parent < 0 {
+				continue
+			}
+			gate := 0 // the second child meets the second member of the chain
+			if second && len(chains[parent]) > 1 {
+				gate = 1
+			}
+			if err := both(chains[node][0], chains[parent][gate], 1); err != nil {
+				return err
 			}
 		}
 	}

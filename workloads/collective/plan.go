@@ -293,11 +293,11 @@ func (p Plan) Sent(l Layout) float64 {
 		return float64(p.Lanes(n)) * float64(p.Steps) * float64(p.Message)
 	}
 	var weight int64
-	_ = p.Pattern.EachLane(l, func(lane Lane) error { // which fails only if this does
+	_ = p.Pattern.EachLane(l, p.Choice.Orders, func(lane Lane) error { // which fails only if this does
 		if lane.Part != In {
 			weight += lane.Weight
 		}
 		return nil
 	})
-	return float64(p.Message) * (float64(weight) / float64(p.Pattern.Parts(l)))
+	return float64(p.Message) * (float64(weight) / float64(p.Pattern.Parts(l, p.Choice.Orders)))
 }

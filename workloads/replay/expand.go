@@ -155,6 +155,8 @@ func (j *job) layoutOf(g groupID) collective.Layout {
 func (j *job) shapeOf(p collective.Plan) shape {
 	pt := shape{lanes: p.Pattern, merged: p.Pattern.Coupled()}
 	switch p.Pattern {
+	case collective.DoubleTree:
+		pt.orders = p.Choice.Orders
 	case collective.Cycle:
 		pt.merged = j.opt.Grain == collective.Stream
 		pt.orders = p.Choice.Orders

@@ -125,7 +125,7 @@ func (j *job) eachWay(pt shape, g groupID, f func(w way, p *topology.Path) error
 	}
 	if pt.lanes.Coupled() {
 		ranks, lane := j.ranksOf(g), -1
-		return pt.lanes.EachLane(j.layoutOf(g), func(l collective.Lane) error {
+		return pt.lanes.EachLane(j.layoutOf(g), pt.orders, func(l collective.Lane) error {
 			lane++
 			return go1(way{lane, ranks[l.From], ranks[l.To], l.Weight, l.Part})
 		})

@@ -114,7 +114,7 @@ func (j *job) partsOf(pt shape, g groupID) int64 {
 	case pt.lanes == collective.Cycle:
 		return int64(j.ringsOf(pt, g))
 	case pt.lanes.Coupled():
-		return pt.lanes.Parts(j.layoutOf(g))
+		return pt.lanes.Parts(j.layoutOf(g), pt.orders)
 	}
 	return 1
 }

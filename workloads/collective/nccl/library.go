@@ -2,6 +2,7 @@ package nccl
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,50 +12,53 @@ import (
 	"github.com/weft-sim/weft/workloads/collective"
 )
 
-// Host is what NCCL asks of a machine beside its wires.
-type Host struct {
-	SM  int // compute capability of the GPUs, times ten
-	CPU CPU
-}
-
 // Library is NCCL on a machine: it chooses for any group of its ranks, and
 // says what its kernels cost. It remembers what it found out about groups that
 // lie alike, and is not for several goroutines at once.
 type Library struct {
 	Version Version
 	Env     Env
-	Host    Host
+	On      Platform
 	Setting Setting
 
 	machine *topology.Machine
-	models  map[string]*Model
+	found   map[string]*Communicator
 	errs    map[string]error
 }
 
-// NewLibrary returns NCCL of a release on a machine.
-func NewLibrary(m *topology.Machine, v Version, env Env, h Host, s Setting) *Library {
-	return &Library{Version: v, Env: env, Host: h, Setting: s, machine: m, models: map[string]*Model{}, errs: map[string]error{}}
+// Communicator is what NCCL finds out about a group of ranks.
+type Communicator struct {
+	*Model
+	Channels *Channels
+	rings    *collective.Orders // nil where the order of the group says it
+	chains   *collective.Orders
 }
 
-// Model returns NCCL's model of a communicator of ranks.
-func (l *Library) Model(ranks []int32) (*Model, error) {
+// NewLibrary returns NCCL of a release on a machine.
+func NewLibrary(m *topology.Machine, v Version, env Env, on Platform, s Setting) *Library {
+	return &Library{Version: v, Env: env, On: on, Setting: s, machine: m, found: map[string]*Communicator{}, errs: map[string]error{}}
+}
+
+// Communicator returns what NCCL finds for ranks. Groups that lie alike share
+// it.
+func (l *Library) Communicator(ranks []int32) (*Communicator, error) {
 	key, err := l.signature(ranks)
 	if err != nil {
 		return nil, err
 	}
-	if m := l.models[key]; m != nil {
-		return m, nil
+	if c := l.found[key]; c != nil {
+		return c, nil
 	}
 	if err := l.errs[key]; err != nil {
 		return nil, err
 	}
-	m, err := l.model(ranks)
+	c, err := l.find(ranks)
 	if err != nil {
 		l.errs[key] = err
 		return nil, err
 	}
-	l.models[key] = m
-	return m, nil
+	l.found[key] = c
+	return c, nil
 }
 
 // signature says how ranks lie on hosts: the GPUs of each, by their numbers
@@ -114,7 +118,7 @@ func (l *Library) Choose(op workloads.Coll, size sim.Bytes, ranks []int32) (coll
 	case workloads.Barrier:
 		op, size = workloads.AllReduce, sim.Bytes(len(ranks)) // as torch.distributed does with one element
 	}
-	m, err := l.Model(ranks)
+	m, err := l.Communicator(ranks)
 	if err != nil {
 		return collective.Choice{}, err
 	}
@@ -129,12 +133,19 @@ func (l *Library) Choose(op workloads.Coll, size sim.Bytes, ranks []int32) (coll
 	return out, nil
 }
 
-// Run returns how weft runs what NCCL chose.
-func (m *Model) Run(op workloads.Coll, c Choice, size sim.Bytes, s Setting) collective.Choice {
-	return collective.Choice{
+// Run returns how weft runs what NCCL chose, or what somebody forces.
+func (m *Communicator) Run(op workloads.Coll, c Choice, size sim.Bytes, s Setting) collective.Choice {
+	out := collective.Choice{
 		Algorithm: ways[c.Algorithm], Name: c.Algorithm.String(), Protocol: c.Protocol.String(),
 		Channels: c.Channels, Overhead: 1 / c.Protocol.Payload(), Pace: m.Pace(op, c, size, s), Why: c.why(),
 	}
+	switch {
+	case c.Algorithm == Tree:
+		out.Orders = m.chains
+	case c.Algorithm == Ring && !chained(op):
+		out.Orders = m.rings
+	}
+	return out
 }
 
 // ways are NCCL's algorithms as traffic.
@@ -151,20 +162,74 @@ func (c Choice) why() string {
 	return fmt.Sprintf("NCCL predicts %.1f us, and %.1f us for %v with %v", c.Time, c.Next.Time, c.Next.Algorithm, c.Next.Protocol)
 }
 
-// model makes the model of a communicator.
-func (l *Library) model(ranks []int32) (*Model, error) {
-	nodes := map[int32]int{}
-	for _, r := range ranks {
-		nodes[l.machine.Graph.Nodes[l.machine.Ranks[r]].Host]++
-	}
-	f, err := Describe(l.machine, l.Host.SM)
+// find searches the channels of ranks.
+func (l *Library) find(ranks []int32) (*Communicator, error) {
+	ch, err := Search(l.Version, l.machine, ranks, l.On, l.Env)
 	if err != nil {
 		return nil, err
 	}
-	f.Nodes, f.GPUs = len(nodes), len(ranks)/len(nodes)
-	g, err := f.Graphs(l.Version)
+	m, err := New(l.Version, Summary{Ranks: len(ranks), Nodes: len(ch.Nodes), SM: l.On.SM, CPU: l.On.CPU, Graphs: ch.Graphs}, l.Env)
 	if err != nil {
 		return nil, err
 	}
-	return New(l.Version, Summary{Ranks: len(ranks), Nodes: f.Nodes, SM: l.Host.SM, CPU: l.Host.CPU, Graphs: g}, l.Env)
+	return &Communicator{Model: m, Channels: ch, rings: ordersOf(ch.Rings), chains: ordersOf(join(ch.Trees))}, nil
+}
+
+// join puts the chains of a tree channel one after the other.
+func join(trees [][][]int32) [][]int32 {
+	var all [][]int32
+	for _, chains := range trees {
+		all = append(all, slices.Concat(chains...))
+	}
+	return all
+}
+
+// ordersOf leaves out channels that go the way of another. All channels move
+// an equal part, so ways are kept as often as they come, over what all come
+// together.
+func ordersOf(channels [][]int32) *collective.Orders {
+	if len(channels) == 0 {
+		return nil
+	}
+	var kinds [][]int32
+	var count []int
+	for _, c := range channels {
+		at := slices.IndexFunc(kinds, func(k []int32) bool { return slices.Equal(k, c) })
+		if at < 0 {
+			at = len(kinds)
+			kinds, count = append(kinds, c), append(count, 0)
+		}
+		count[at]++
+	}
+	common := 0
+	for _, n := range count {
+		common = gcd(n, common)
+	}
+	if len(kinds) == 1 && inOrder(kinds[0]) {
+		return nil
+	}
+	var all collective.Orders
+	for i, k := range kinds {
+		for range count[i] / common {
+			all = append(all, k)
+		}
+	}
+	return &all
+}
+
+// inOrder reports a channel that passes the members as the group has them.
+func inOrder(c []int32) bool {
+	for i, p := range c {
+		if int(p) != i {
+			return false
+		}
+	}
+	return true
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
 }
