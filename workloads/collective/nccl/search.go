@@ -36,6 +36,10 @@ type Channels struct {
 	// it comes and goes by; nil on one node. A GPU stands for a port of its own.
 	Ports [][][2]topology.NodeID
 
+	// Cross is whether rings come by one NIC and go by another: 0 is no, 1 as it
+	// fits, 2 in pairs, of which each goes by the NIC that the other comes by.
+	Cross int
+
 	// Run is how many channels (thread blocks) rings and trees have, P2P how many
 	// sends and receives have together, and PerPeer those to one other member.
 	Run, P2P, PerPeer int
@@ -235,6 +239,9 @@ func (s *searcher) channels() *Channels {
 	if s.env.CollNet && len(s.nodes) > 1 {
 		c.Chain = pick(func(r *results) *layout { return &r.chain })
 		c.Direct = pick(func(r *results) *layout { return &r.direct })
+	}
+	for i := range s.views {
+		c.Cross = max(c.Cross, s.of(i).ring.cross)
 	}
 	s.orders(c)
 	s.peerChannels(c)

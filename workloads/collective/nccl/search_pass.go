@@ -17,7 +17,7 @@ const (
 // Source: NVIDIA/nccl 2.30.7, src/graph/search.cc, ncclTopoCompute, written
 // down anew.
 func (w *view) seek(pattern Pattern, least, limit int) layout {
-	s := seeker{view: w, wanted: pattern}
+	s := seeker{view: w, tried: map[trial]int{}}
 	best := &s.best
 	*best = layout{pattern: pattern, kindIntra: LOC, kindInter: PIX, same: pattern != NVLSPattern, least: least, limit: limit}
 	if pattern == NVLSPattern {
@@ -58,6 +58,9 @@ type seeker struct {
 	mostIntra  PathType
 	leastInter PathType
 	mostInter  PathType
+	intraKinds pathTypes // between GPUs, and NVSwitches
+	interKinds pathTypes // between GPUs and ports, both ways
+	tried      map[trial]int
 }
 
 // bounds are the path types to begin with and to go to.
@@ -98,6 +101,18 @@ func (s *seeker) bounds() {
 		s.mostInter = SYS // a balanced tree may have to turn round there
 	}
 	b.kindIntra, b.kindInter = s.leastIntra, s.leastInter
+	mark := func(t *pathTypes, from spotKind, to spotKind) {
+		for _, at := range s.kinds[from] {
+			for i := range s.kinds[to] {
+				*t |= 1 << s.to(at, to, i).kind
+			}
+		}
+	}
+	mark(&s.intraKinds, spotGPU, spotGPU)
+	mark(&s.intraKinds, spotGPU, spotNVS)
+	mark(&s.intraKinds, spotNVS, spotGPU)
+	mark(&s.interKinds, spotGPU, spotNet)
+	mark(&s.interKinds, spotNet, spotGPU)
 }
 
 // split reports two groups of GPUs with NVLink inside and none between.
@@ -123,13 +138,46 @@ func (w *view) split() bool {
 	return groups == 2
 }
 
-// attempt lays channels once.
+// attempt lays channels once. One that differs from an earlier one only in
+// leave for ways of a type that there is none of lays the same channels, finds
+// nothing better and is left with the same steps.
 func (s *seeker) attempt(now layout) int {
 	steps := stepsOnce
 	if now.same {
 		steps = stepsSame
 	}
-	return s.walk.try(now, steps)
+	a := trial{
+		pattern: now.pattern, cross: now.cross, intra: now.intra, inter: now.inter, same: now.same, least: now.least, limit: now.limit,
+		kindIntra: s.intraKinds.atMost(now.kindIntra), kindInter: s.interKinds.atMost(now.kindInter),
+	}
+	if left, ok := s.tried[a]; ok {
+		return left
+	}
+	left := s.walk.try(now, steps)
+	if left != perfect {
+		s.tried[a] = left
+	}
+	return left
+}
+
+// trial is what the course of an attempt depends on.
+type trial struct {
+	pattern              Pattern
+	cross                int
+	intra, inter         int32
+	same                 bool
+	least, limit         int
+	kindIntra, kindInter PathType
+}
+
+// pathTypes are the types of ways that there are, as bits.
+type pathTypes uint16
+
+// atMost is the worst of them that is no worse than a type, or the best type.
+func (t pathTypes) atMost(kind PathType) PathType {
+	for ; kind > LOC && t>>kind&1 == 0; kind-- {
+	}
+	return kind
 }
 
 // first tries rates from the highest down, each with more and more leave.

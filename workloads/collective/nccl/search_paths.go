@@ -1,10 +1,13 @@
 package nccl
 
+import "slices"
+
 // way is a path from one spot to another.
 type way struct {
 	edges []int32
 	kind  PathType
 	rate  int32
+	host  bool // over the host bridge of an Intel CPU, from one PCIe slot to another
 }
 
 // local is the rate of a spot to itself.
@@ -27,6 +30,22 @@ func (w *view) paths() {
 	w.netGPU = make([]int32, len(w.nets))
 	for n := range w.netGPU {
 		w.netGPU[n] = w.gpuOfNet(n)
+	}
+	w.hosts()
+}
+
+// hosts marks ways between GPUs and NICs that cross an Intel host bridge.
+func (w *view) hosts() {
+	if w.p.CPU != Intel {
+		return
+	}
+	for _, g := range w.kinds[spotGPU] {
+		for _, k := range []spotKind{spotGPU, spotNet} {
+			for i := range w.spots[g].ways[k] {
+				p := &w.spots[g].ways[k][i]
+				p.host = p.kind == PHB && slices.ContainsFunc(p.edges, func(e int32) bool { return w.spots[w.edges[e].to].kind == spotCPU })
+			}
+		}
 	}
 }
 
@@ -61,7 +80,7 @@ func (w *view) reach(base int32) {
 		for _, at := range now {
 			for _, e := range w.spots[at].edges {
 				if w.step(at, base, k, index, w.edges[e]) {
-					if to := w.edges[e].to; !contains(next, to) {
+					if to := w.edges[e].to; !slices.Contains(next, to) {
 						next = append(next, to)
 					}
 				}
@@ -69,15 +88,6 @@ func (w *view) reach(base int32) {
 		}
 		now = next
 	}
-}
-
-func contains(list []int32, x int32) bool {
-	for _, y := range list {
-		if y == x {
-			return true
-		}
-	}
-	return false
 }
 
 // step offers the far end of an edge the way of its near end.

@@ -1,7 +1,5 @@
 package nccl
 
-import "cmp"
-
 // layout is a set of channels that fits on a node: what the search is after.
 type layout struct {
 	pattern      Pattern
@@ -42,20 +40,25 @@ type walk struct {
 	*view
 	now     layout
 	best    *layout
-	left    []int32  // MB/s of each edge
-	netLeft []int32  // of each port
-	used    []uint64 // channels that pass a GPU, as bits
-	steps   int      // left; perfect is that nothing better can come
-	ports   map[[2]int][]int
-	slotOf  []int32 // MB/s of a GPU's slot, -1 without one
+	left    []int32      // MB/s of each edge
+	netLeft []int32      // of each port
+	used    []uint64     // channels that pass a GPU, as bits
+	steps   int          // left; perfect is that nothing better can come
+	ports   [DIS][][]int // to try, by type of way and GPU (0 is all of them)
+	near    [][]int      // GPUs next to each port
+	turns   []turn       // see next
+	slotOf  []int32      // MB/s of a GPU's slot, -1 without one
 }
 
 const perfect = -1
 
 func newWalk(w *view, best *layout) *walk {
-	k := &walk{view: w, best: best, left: make([]int32, len(w.edges)), netLeft: append([]int32(nil), w.netRate...), used: make([]uint64, len(w.gpus)), ports: map[[2]int][]int{}}
+	k := &walk{view: w, best: best, left: make([]int32, len(w.edges)), netLeft: append([]int32(nil), w.netRate...), used: make([]uint64, len(w.gpus)), turns: make([]turn, len(w.gpus)*(len(w.nets)+1))}
 	for i, e := range w.edges {
 		k.left[i] = e.rate
+	}
+	for _, n := range w.kinds[spotNet] {
+		k.near = append(k.near, w.localTo(n, spotGPU))
 	}
 	for g := range w.gpus {
 		slot := int32(-1)
@@ -208,7 +211,7 @@ func (k *walk) beside(n, gpu int, to goal) {
 	if gpu >= 0 {
 		k.enter(spotOf(spotNet), n, 0, to, gpu)
 	}
-	for _, g := range k.localTo(k.net(n), spotGPU) {
+	for _, g := range k.near[n] {
 		if g != gpu {
 			k.enter(spotOf(spotNet), n, 0, to, g)
 		}
@@ -248,9 +251,7 @@ func (k *walk) pass(g, step int, to goal) {
 	case k.now.pattern == NVLSPattern:
 		k.heads(g)
 	case step < n-1:
-		for _, next := range k.next(g, step, to) {
-			k.enter(spotOf(spotGPU), g, step+1, to, int(next))
-		}
+		k.on(g, step, to)
 	case step == to.first:
 		first := int(order[0])
 		if k.take(spotGPU, g, spotGPU, first, 1, 1) {
@@ -335,13 +336,15 @@ func (k *walk) leaves(n, start int32, step int) bool {
 
 // portsOf remembers the order of ports.
 func (k *walk) portsOf(kind PathType, gpu int) []int {
-	key := [2]int{int(kind), gpu}
-	if list, ok := k.ports[key]; ok {
-		return list
+	lists := &k.ports[kind]
+	if *lists == nil {
+		*lists = make([][]int, len(k.gpus)+1)
 	}
-	list := k.order(kind, gpu)
-	k.ports[key] = list
-	return list
+	list := &(*lists)[gpu+1]
+	if *list == nil {
+		*list = k.order(kind, gpu)
+	}
+	return *list
 }
 
 // heads charges a channel of NVLS: its head twice, for what it reduces and for
@@ -422,12 +425,8 @@ func (k *walk) give(from spotKind, a int, to spotKind, b int, times, part int32)
 // back.
 func (k *walk) lay(w *way, from spotKind, count int, rate int32) int {
 	pci := rate
-	if w.kind == PHB && from == spotGPU && k.p.CPU == Intel {
-		for _, id := range w.edges {
-			if k.spots[k.edges[id].to].kind == spotCPU {
-				pci = rate * 6 / 5
-			}
-		}
+	if w.host && from == spotGPU {
+		pci = rate * 6 / 5
 	}
 	for i, id := range w.edges[:count] {
 		e := &k.edges[id]
@@ -446,99 +445,4 @@ func (k *walk) lay(w *way, from spotKind, count int, rate int32) int {
 		k.left[e.back] -= back
 	}
 	return count
-}
-
-// score orders the GPUs that may come next.
-type score struct {
-	g                         int32
-	turn                      int
-	hops, rate                int
-	netHops, netSlot, netRate int
-}
-
-// next returns the GPUs to go to, in the order of trial.
-func (k *walk) next(g, step int, to goal) []int32 {
-	n := len(k.gpus)
-	switch to.by {
-	case inTurn:
-		return []int32{int32(step + 1)}
-	case repeat:
-		return []int32{k.now.order[k.now.channels-1][step+1]}
-	}
-	bit := uint64(1) << k.now.channels
-	if len(k.kinds[spotNVS]) > 0 {
-		return k.neighbours(g, bit)
-	}
-	byNet := 0
-	if to.net != -1 {
-		byNet = -1
-		if to.net == step+1 {
-			byNet = 1
-		}
-	}
-	scores := make([]score, 0, n)
-	for i := 1; i < n; i++ {
-		p := (g + i) % n
-		way := k.gpuWay(g, p)
-		if len(way.edges) == 0 || k.used[p]&bit != 0 {
-			continue
-		}
-		s := score{g: int32(p), turn: i, hops: len(way.edges), rate: int(way.rate / 1000)}
-		if byNet != 0 {
-			back := k.backWay(int(k.now.nets[k.now.channels][0]), p)
-			s.netHops, s.netSlot, s.netRate = len(back.edges), int(k.slotOf[p]/1000), int(back.rate/1000)
-		}
-		scores = append(scores, s)
-	}
-	sortScores(scores)
-	all := make([]int32, len(scores))
-	alike := true
-	for i, s := range scores {
-		all[i] = s.g
-		alike = alike && s.rate == scores[0].rate && s.hops == scores[0].hops
-	}
-	if byNet == -1 && alike {
-		for i, j := 0, len(all)-1; i < j; i, j = i+1, j-1 {
-			all[i], all[j] = all[j], all[i]
-		}
-	}
-	return all
-}
-
-func sortScores(scores []score) {
-	for i := 1; i < len(scores); i++ { // few, and falling from the start as a rule
-		for j := i; j > 0 && compareScores(scores[j], scores[j-1]) < 0; j-- {
-			scores[j], scores[j-1] = scores[j-1], scores[j]
-		}
-	}
-}
-
-func compareScores(a, b score) int {
-	return cmp.Or(
-		cmp.Compare(b.netRate, a.netRate), cmp.Compare(b.netSlot, a.netSlot), cmp.Compare(a.netHops, b.netHops),
-		cmp.Compare(b.rate, a.rate), cmp.Compare(a.hops, b.hops), cmp.Compare(a.turn, b.turn),
-	)
-}
-
-// neighbours are the GPUs to try where NVSwitches join all: those next by
-// number.
-func (k *walk) neighbours(g int, bit uint64) []int32 {
-	n := len(k.gpus)
-	up, down := (g+1)%n, (g+n-1)%n
-	var try [2]int
-	switch k.now.pattern {
-	case RingPattern:
-		try = [2]int{down, up}
-	case BalancedTree, SplitTree:
-		try = [2]int{up, down}
-	default:
-		try = [2]int{up, up}
-	}
-	var all []int32
-	for i, p := range try {
-		if k.used[p]&bit == 0 && (i == 0 || p != try[0]) {
-			all = append(all, int32(p))
-		}
-	}
-	return all
 }

@@ -40,12 +40,13 @@ func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 type found struct {
 	topo                      string
 	nodes, ranks, sm, compute int
+	p2p, perPeer, cross       int
 	Graphs
 }
 
 var (
-	headLine  = regexp.MustCompile(`\{topo: (\w+), nodes: (\d+), ranks: (\d+), sm: (\d+), .*coll: (\d+)`)
-	graphLine = regexp.MustCompile(`(ring|tree|nvls): \{ch: (\d+), bwIntra: ([\d.]+), bwInter: ([\d.]+), typeIntra: (\w+), typeInter: (\w+), pattern: (\d+), crossNic: \d+, same: (\d)`)
+	headLine  = regexp.MustCompile(`\{topo: (\w+), nodes: (\d+), ranks: (\d+), sm: (\d+), .*coll: (\d+), nvls: \d+, p2p: (\d+), p2pp: (\d+)`)
+	graphLine = regexp.MustCompile(`(ring|tree|nvls): \{ch: (\d+), bwIntra: ([\d.]+), bwInter: ([\d.]+), typeIntra: (\w+), typeInter: (\w+), pattern: (\d+), crossNic: (\d+), same: (\d)`)
 )
 
 // searched returns the results of the search that the collection holds.
@@ -55,7 +56,7 @@ func searched(t *testing.T) map[string]*found {
 	var at *found
 	for line := range strings.Lines(shared(t, "reference/nccl-tuning.yaml")) {
 		if h := headLine.FindStringSubmatch(line); h != nil {
-			at = &found{topo: h[1], nodes: integer(t, h[2]), ranks: integer(t, h[3]), sm: integer(t, h[4]), compute: integer(t, h[5])}
+			at = &found{topo: h[1], nodes: integer(t, h[2]), ranks: integer(t, h[3]), sm: integer(t, h[4]), compute: integer(t, h[5]), p2p: integer(t, h[6]), perPeer: integer(t, h[7])}
 			all[h[1]+"/"+h[2]] = at
 		}
 		for _, f := range graphLine.FindAllStringSubmatch(line, -1) {
@@ -65,7 +66,10 @@ func searched(t *testing.T) map[string]*found {
 			require.NoError(t, err)
 			g := Graph{
 				Channels: integer(t, f[2]), Intra: decimal(t, f[3]), Inter: decimal(t, f[4]), TypeIntra: intra, TypeInter: inter,
-				Pattern: Pattern(integer(t, f[7])), Same: f[8] == "1",
+				Pattern: Pattern(integer(t, f[7])), Same: f[9] == "1",
+			}
+			if f[1] == "ring" {
+				at.cross = integer(t, f[8])
 			}
 			*map[string]*Graph{"ring": &at.Ring, "tree": &at.Tree, "nvls": &at.NVLS}[f[1]] = g
 		}
