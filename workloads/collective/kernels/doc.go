@@ -1,0 +1,26 @@
+// Package kernels holds the libraries of inference engines that choose how a
+// collective runs by themselves: vLLM, SGLang, TensorRT-LLM, PyTorch's
+// symmetric memory, MSCCL++ and NCCL's symmetric kernels; and the all-to-all
+// of expert parallelism: DeepEP and the one over NVLink in a rack.
+//
+// A [Library] is a collective.Chooser: it says whether its kernels run a
+// collective among these ranks, which of them does, and leaves the rest to a
+// fallback, usually NCCL. Thresholds are those of the libraries' sources, named
+// beside them.
+//
+// A kernel alone takes
+//
+//	start + (n-2) peer + waves x (n-1) wave + latency + bytes / rate
+//
+// among n ranks: start is the launch within a CUDA graph, the barriers and the
+// dependent trips; peer the flags of one rank more; a wave is a turn of the
+// thread blocks of a two-step kernel, which reads its peers one after the
+// other; and rate is what the thread blocks keep in flight, between a pair of
+// ranks and from one rank altogether, or what the wires grant where that is
+// less. The constants belong to an implementation on a generation of GPUs;
+// costs.csv has them, with their source and whether they are measured, derived
+// or assumed, and TestFit -update fits the measured ones again.
+//
+// Left out: the quantised all-reduce of ROCm, fused residual and normalisation,
+// and kernels over several NVLink domains.
+package kernels
