@@ -1,0 +1,216 @@
+package measured
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/weft-sim/weft/configs"
+	"github.com/weft-sim/weft/configs/catalog"
+	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/workloads"
+	"github.com/weft-sim/weft/workloads/replay"
+	"github.com/weft-sim/weft/workloads/synth"
+)
+
+// Prediction is what is said of one size.
+type Prediction struct {
+	Time     sim.Time
+	Algo     string // "" where nobody chose
+	Proto    string
+	Channels int
+	// Bound is the least that the wires allow, whoever sends over them.
+	Bound sim.Time
+}
+
+// Predictor says how long each size of a series takes. What it cannot simulate
+// is an [*Unsimulated].
+type Predictor func(ctx context.Context, s *Series, sizes []sim.Bytes) ([]Prediction, error)
+
+// Unsimulated is the error of a series that a predictor has no model of.
+type Unsimulated struct{ Why string }
+
+func (u *Unsimulated) Error() string { return u.Why }
+
+// ops are the operations of the tables, by the collective that moves their
+// bytes; a phase of an expert-parallel exchange is an all-to-all.
+var ops = []struct {
+	name string
+	coll workloads.Coll
+	pair bool // sendrecv: each rank to the next
+}{
+	{"all_reduce", workloads.AllReduce, false},
+	{"all_gather", workloads.AllGather, false},
+	{"reduce_scatter", workloads.ReduceScatter, false},
+	{"alltoall", workloads.AllToAll, false},
+	{"broadcast", workloads.Broadcast, false},
+	{"reduce", workloads.Reduce, false},
+	{"sendrecv", 0, true},
+	{"deepep_ll_dispatch", workloads.AllToAll, false},
+	{"deepep_ll_combine", workloads.AllToAll, false},
+	{"deepep_normal_dispatch", workloads.AllToAll, false},
+	{"deepep_normal_combine", workloads.AllToAll, false},
+	{"trtllm_alltoall_dispatch", workloads.AllToAll, false},
+	{"trtllm_alltoall_combine", workloads.AllToAll, false},
+	{"trtllm_alltoall_combine_low_precision", workloads.AllToAll, false},
+}
+
+// opNames lists the operations.
+func opNames() []string {
+	var names []string
+	for _, o := range ops {
+		names = append(names, o.name)
+	}
+	return names
+}
+
+// simulated reports whether an operation is one of ops.
+func simulated(name string) bool { return slices.Contains(opNames(), name) }
+
+// Simulator predicts by building the scenario of each case and replaying it.
+// Machines are built once; it may be used by several goroutines at once.
+type Simulator struct {
+	mu    sync.Mutex
+	built map[string]*stage
+}
+
+// stage is a machine that is built once.
+type stage struct {
+	once sync.Once
+	job  *configs.Job
+	err  error
+}
+
+// stage returns the machine of a scenario.
+func (m *Simulator) stage(text string) (*configs.Job, error) {
+	m.mu.Lock()
+	st := m.built[text]
+	if st == nil {
+		if m.built == nil {
+			m.built = map[string]*stage{}
+		}
+		st = &stage{}
+		m.built[text] = st
+	}
+	m.mu.Unlock()
+	st.once.Do(func() {
+		cat, err := catalog.Load()
+		if err != nil {
+			st.err = err
+			return
+		}
+		scenario, err := configs.Parse("case", []byte(text), ".", nil, nil)
+		if err == nil {
+			st.job, err = scenario.Build(cat)
+		}
+		st.err = err
+	})
+	return st.job, st.err
+}
+
+// Predict is a [Predictor].
+func (m *Simulator) Predict(ctx context.Context, s *Series, sizes []sim.Bytes) ([]Prediction, error) {
+	machines, each, err := s.Case.machines(s.Run)
+	if err == nil {
+		err = s.Case.unmodelled()
+	}
+	if err != nil {
+		return nil, err
+	}
+	job, err := m.stage(s.Case.scenario(machines))
+	if err != nil {
+		return nil, fmt.Errorf("case of %s: %w", s.Table.ID, err)
+	}
+	ranks, err := s.Case.ranks(job, each)
+	if err != nil {
+		return nil, fmt.Errorf("case of %s: %w", s.Table.ID, err)
+	}
+	limits := limitsOf(job.Machine, ranks, each)
+	out := make([]Prediction, 0, len(sizes))
+	for _, size := range sizes {
+		program, err := program(s.Op, ranks, int32(len(job.Machine.Ranks)), size)
+		if err != nil {
+			return nil, fmt.Errorf("case of %s: %w", s.Table.ID, err)
+		}
+		res, err := replay.Run(ctx, program, job.Machine, job.Options)
+		if err != nil {
+			return nil, fmt.Errorf("case of %s, %s of %d bytes: %w", s.Table.ID, s.Op, size, err)
+		}
+		p := Prediction{Time: res.StepTime, Bound: limits.bound(s.Op, size)}
+		if len(res.Colls) > 0 {
+			c := res.Colls[0]
+			p.Algo, p.Proto = c.Algo, c.Proto
+			p.Bound = max(p.Bound, limits.sending(c.WireBytes))
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// ranks lists the ranks that take part: so many of each machine.
+func (c *Case) ranks(job *configs.Job, each int) ([]int32, error) {
+	all, hosts := len(job.Machine.Ranks), int(job.Machine.Hosts)
+	per := all / max(hosts, 1)
+	if each > per {
+		return nil, fmt.Errorf("%d GPUs of each %s, but it has %d", each, c.System, per)
+	}
+	var ranks []int32
+	for h := range hosts {
+		for i := range each {
+			if c.GPUs != nil {
+				if i = c.GPUs[i]; i < 0 || i >= per {
+					return nil, fmt.Errorf("gpus: read %d, expected 0 to %d", i, per-1)
+				}
+			}
+			ranks = append(ranks, int32(h*per+i))
+		}
+	}
+	return ranks, nil
+}
+
+// program is one operation among ranks.
+func program(op string, ranks []int32, world int32, size sim.Bytes) (*workloads.Program, error) {
+	for _, o := range ops {
+		switch {
+		case o.name != op:
+		case o.pair:
+			return ring(ranks, world, size), nil
+		default:
+			r := synth.Repeated{Op: o.coll, Bytes: size}
+			if len(ranks) < int(world) {
+				r.Group = synth.Group{Name: "measured", Ranks: [][]int32{ranks}}
+			}
+			return r.Build(world)
+		}
+	}
+	return nil, &Unsimulated{fmt.Sprintf("operation %s is not simulated", op)}
+}
+
+// ring sends from each rank to the next, as sendrecv_perf of nccl-tests does.
+func ring(ranks []int32, world int32, size sim.Bytes) *workloads.Program {
+	n := len(ranks)
+	next, before := make([]int32, world), make([]int32, world)
+	for r := range world {
+		next[r], before[r] = r, r
+	}
+	var idle []int32
+	for i, r := range ranks {
+		next[r], before[r] = ranks[(i+1)%n], ranks[(i+n-1)%n]
+	}
+	for r := range world {
+		if !slices.Contains(ranks, r) {
+			idle = append(idle, r)
+		}
+	}
+	streams := []workloads.Stream{{Name: "comm", Order: workloads.Concurrent}}
+	p := &workloads.Program{Name: "sendrecv", World: world, PeerMaps: [][]int32{next, before}}
+	p.Classes = []workloads.Class{{Name: "ring", Ranks: ranks, Streams: streams, Ops: []workloads.Op{
+		{Name: "send", Kind: workloads.Send, PeerMap: 1, Bytes: size},
+		{Name: "recv", Kind: workloads.Recv, PeerMap: 2, Bytes: size},
+	}}}
+	if idle != nil {
+		p.Classes = append(p.Classes, workloads.Class{Name: "idle", Ranks: idle, Streams: streams})
+	}
+	return p
+}
