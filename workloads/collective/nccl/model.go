@@ -45,6 +45,9 @@ type Summary struct {
 	CPU          CPU
 	Graphs
 	NICLatency float64 // us, as the network plugin reports it; the built-in ones say 0
+	// Translated says that an IOMMU translates what GPUs write and read in host
+	// memory, as in virtual machines. NCCL chooses without asking.
+	Translated bool
 }
 
 // Model predicts as NCCL does, for one job.

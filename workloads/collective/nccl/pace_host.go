@@ -1,12 +1,111 @@
 package nccl
 
 import (
+	"math"
+
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/workloads"
 	"github.com/weft-sim/weft/workloads/collective"
 )
 
-// hostPace is Pace within one host whose GPUs meet over PCIe.
-func (m *Model) hostPace(_ workloads.Coll, _ Choice, _ sim.Bytes, _ Setting) collective.Pace {
-	return collective.Pace{}
+// hostPace is Pace within one host whose GPUs meet over PCIe: directly, or by
+// way of host memory, where the sender writes and the receiver reads.
+func (m *Model) hostPace(op workloads.Coll, c Choice, size sim.Bytes, s Setting) collective.Pace {
+	return m.hostPaceAt(&hostCostsOf[GenerationOf(m.SM)], op, c, size, s)
+}
+
+// staged reports that NCCL passes bytes by way of host memory. By its default
+// level GPUs reach each other through PCIe switches alone, and two of them on
+// AMD's processors everywhere.
+//
+// Source: NVIDIA/nccl, src/graph/paths.cc (ncclTopoCheckP2p), 2.30.7.
+func (m *Model) staged() bool {
+	return m.Env.NoP2P || m.Ring.TypeIntra > PXB && !(m.CPU == AMD && m.Ranks <= 2)
+}
+
+// threadsOf is how many threads of a thread block copy with Simple, in parts of
+// the usual 512: one slow PCIe link keeps no more busy.
+func (m *Model) threadsOf() float64 {
+	if float64(m.Ring.Channels)*m.Ring.Intra <= 12 {
+		return 0.5
+	}
+	return 1
+}
+
+// hostLimit is GB/s that a rank's thread blocks send, however many they are; it
+// may be infinite.
+func (m *Model) hostLimit(h *HostCosts, p Protocol) float64 {
+	limit := math.Inf(1)
+	if m.staged() && p == Simple {
+		limit = h.Staged
+		if m.Translated {
+			limit = min(limit, translated/math.Pow(float64(m.Ranks), 1.5))
+		}
+	}
+	return limit
+}
+
+// translated is GB/s of one rank, by the number of ranks to the power of 1.5,
+// where an IOMMU translates what devices write and read in host memory.
+//
+// Source: derived from 8 L40S (ai-dynamo/aiconfigurator 095f58a51c4c): flat
+// rates of 5.0 GB/s with four ranks and 1.4 to 2.2 with eight, whatever the
+// operation, while LL, whose buffers are an eighth, moves twice as many bytes
+// or more. Presumed: the buffers of Simple need more translations than are
+// kept at hand.
+const translated = 40
+
+// lineBytes is what a thread block passes on at once with LL: 512 threads, a
+// line of 8 bytes of data each.
+const lineBytes = 4 << 10
+
+// hostPaceAt is hostPace with given costs.
+func (m *Model) hostPaceAt(h *HostCosts, op workloads.Coll, c Choice, size sim.Bytes, s Setting) collective.Pace {
+	n, channels, p := float64(m.Ranks), float64(c.Channels), c.Protocol
+	step := h.Step[p]
+	if m.staged() {
+		step = h.StagedStep[p]
+	}
+	limit := min(channels*h.CTA[p], m.hostLimit(h, p))
+	hops, part := steps(op, m.Ranks), float64(size)/channels/n
+	switch {
+	case c.Algorithm == Tree:
+		hops, part = 2*(n-1), float64(size)/channels
+	case chained(op):
+		hops, part = n-1, float64(size)/channels
+	}
+	var slice, spreads float64
+	slices := int64(1)
+	switch {
+	case p == LL:
+		// Lines go on as they come: while a thread block copies the lines of a
+		// part, the next step's are under way.
+		lines := math.Ceil(part / lineBytes)
+		copied := min(part, lines*lineBytes) * 2 / (h.CTA[LL] * 1e3)
+		step = max(step/4, step-copied)
+	case c.Algorithm == Tree || chained(op):
+		limit = min(limit, channels*h.CTA[p]*m.threadsOf())
+		step += min(part, chainChunk) / (limit / channels * 1e3)
+		spreads = spread(h.Jitter, part, channels)
+	default:
+		limit = min(limit, channels*h.CTA[p]*m.threadsOf())
+		slice = part / (h.Own * 1e3)
+		if op == workloads.AllReduce {
+			slice /= 2 // reduced on the way, and copied with the last step
+		}
+		spreads = spread(h.Jitter, hops*part, channels)
+	}
+	pace := collective.Pace{
+		Start: micros(h.Start[p]), Step: micros(step), NetStep: micros(step), Slice: micros(slice), Slices: slices,
+		Spread: micros(spreads), Limit: sim.Rate(limit * 1e9),
+	}
+	switch s.Launch {
+	case Threads:
+		pace.Start += micros(host.Thread)
+	case OneProcess:
+		pace.Floor = micros(host.OneProcess * n)
+	case PyTorch:
+		pace.Floor = micros(host.PyTorch)
+	}
+	return pace
 }
