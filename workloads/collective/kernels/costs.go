@@ -53,6 +53,9 @@ type cost struct {
 	// peer is what each rank beyond the second adds: a flag more to write and
 	// poll, and where peers are read one after the other, a trip.
 	peer sim.Time
+	// wave is what a turn of the thread blocks of a two-step kernel waits for
+	// each peer: the second step reads its peers one after the other.
+	wave sim.Time
 	// lane and rank are what the thread blocks move between a pair of ranks
 	// and from one rank altogether: bytes in flight over the time of a trip.
 	lane, rank sim.Rate
@@ -95,9 +98,9 @@ func readCosts(table string) (map[costKey]cost, error) {
 	}
 	all := map[costKey]cost{}
 	for _, row := range rows[1:] {
-		var f [4]float64
+		var f [5]float64
 		for i := range f {
-			if f[i], err = strconv.ParseFloat(row[2+i], 64); err != nil || !(f[i] >= 0) || i >= 2 && f[i] == 0 {
+			if f[i], err = strconv.ParseFloat(row[2+i], 64); err != nil || !(f[i] >= 0) || i >= 3 && f[i] == 0 {
 				return nil, fmt.Errorf("read costs of kernels: %s on %s: %q: want a figure, and rates above zero", row[0], row[1], row[2+i])
 			}
 		}
@@ -107,7 +110,8 @@ func readCosts(table string) (map[costKey]cost, error) {
 		}
 		all[key] = cost{
 			start: sim.Time(f[0] * float64(sim.Microsecond)), peer: sim.Time(f[1] * float64(sim.Microsecond)),
-			lane: sim.Rate(f[2] * 1e9), rank: sim.Rate(f[3] * 1e9), status: row[6], source: row[7],
+			wave: sim.Time(f[2] * float64(sim.Microsecond)),
+			lane: sim.Rate(f[3] * 1e9), rank: sim.Rate(f[4] * 1e9), status: row[7], source: row[8],
 		}
 	}
 	return all, nil

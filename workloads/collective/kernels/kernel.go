@@ -164,6 +164,10 @@ func (k *kernel) paceAt(c cost, g generation, s Setting, op workloads.Coll, size
 		size /= sim.Bytes(n) // a rank's own part is what is copied
 	}
 	p.Start += sim.Time(float64(copies) * float64(size) / float64(copyRates[g]) * float64(sim.Second))
+	if k.way == twoShot && c.wave > 0 && k.most > 0 {
+		turn := sim.Bytes(k.most) * k.grain * sim.Bytes(n)
+		p.Slice, p.Slices = sim.Time(n-1)*c.wave, int64((size+turn-1)/turn)
+	}
 	switch k.way {
 	case switched, alone:
 		p.Limit = c.rank
