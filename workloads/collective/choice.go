@@ -99,6 +99,11 @@ func (p Pace) Validate() error {
 // must get equal choices.
 type Chooser func(c workloads.Coll, size sim.Bytes, ranks []int32) (Choice, error)
 
+// Sender says how a message of size bytes from one rank to another runs: its
+// Pace, of which Limit bounds this message, and its Overhead. Messages between
+// ranks that lie alike must run alike.
+type Sender func(size sim.Bytes, from, to int32) (Choice, error)
+
 // Default is the [Chooser] that needs no library: a ring (or chain) for what
 // a ring can do, direct for the rest.
 func Default(c workloads.Coll, _ sim.Bytes, _ []int32) (Choice, error) {

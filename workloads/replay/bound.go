@@ -111,8 +111,12 @@ func (j *job) sent() (float64, error) {
 			switch {
 			case o.Kind == workloads.Send:
 				for _, r := range cl.Ranks {
-					if j.prog.Peer(o, r) != r {
-						total += float64(o.Bytes)
+					if peer := j.prog.Peer(o, r); peer != r {
+						ch, err := j.sender(o, r, peer)
+						if err != nil {
+							return 0, err
+						}
+						total += float64(ch.Wire(o.Bytes))
 					}
 				}
 			case o.Kind == workloads.Collective && o.Coll == workloads.AllToAllV:

@@ -78,6 +78,7 @@ const (
 	evSent                 // a slice has left; arg is pipe<<32 | lane
 	evGot                  // a slice has arrived
 	evAck                  // the sender knows that a slice has arrived
+	evMsgMove              // the kernel of a message runs
 	evMsgSent              // a message has left
 	evMsgGot               // a message has arrived
 )
@@ -105,6 +106,8 @@ func (x *exec) Handle(_ *sim.Engine, ev sim.Event) {
 		x.sliceGot(int32(ev.Arg>>32), int32(ev.Arg&0xffffffff))
 	case evAck:
 		x.sliceAcked(int32(ev.Arg>>32), int32(ev.Arg&0xffffffff))
+	case evMsgMove:
+		x.moveMessage(int32(ev.Arg))
 	case evMsgSent:
 		x.messageSent(int32(ev.Arg))
 	case evMsgGot:
@@ -260,8 +263,7 @@ func (x *exec) build() error {
 	if err := x.joinCollectives(); err != nil {
 		return err
 	}
-	x.joinMessages()
-	return nil
+	return x.joinMessages()
 }
 
 // lanesOf returns the lanes that an instance of plan p uses in group class g,

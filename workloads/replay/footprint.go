@@ -316,7 +316,7 @@ func (l *layout) layPairs() error {
 			if err != nil {
 				return err
 			}
-			ln := &lane{latency: p.Latency, limit: p.Rate, alone: l.alone(&p), beyond: l.j.beyond(&p, r), members: l.c.rankSize[class], a: r, b: k.peer, next: -1}
+			ln := &lane{latency: p.Latency, limit: p.Rate, alone: l.alone(&p), beyond: l.j.beyond(&p, r), members: l.c.rankSize[class], a: r, b: k.peer, next: -1, net: p.Kind == topology.NET}
 			l.add(&p, 1, 1)
 			if ln.loads, err = l.loads(l.c.rankSize[class]); err != nil {
 				return err

@@ -190,6 +190,17 @@ func TestCollapseIsExactWithKernels(t *testing.T) {
 		per := rapid.IntRange(1, 4).Draw(t, "ranks of a host")
 		m = hosted(m, per)
 		g := rapid.SampledFrom([]collective.Grain{collective.Stream, collective.Chunk}).Draw(t, "grain")
-		requireSame(t, p, m, Options{Grain: g, Choose: randomKernels(t, int32(per))})
+		o := Options{Grain: g, Choose: randomKernels(t, int32(per))}
+		if rapid.Bool().Draw(t, "kernels send") {
+			pace := collective.Pace{Start: 2 * sim.Microsecond, Step: sim.Microsecond, NetStep: 3 * sim.Microsecond, Floor: 4 * sim.Microsecond, Limit: port / 4}
+			o.Send = func(size sim.Bytes, from, to int32) (collective.Choice, error) {
+				ch := collective.Choice{Pace: pace}
+				if from/int32(per) == to/int32(per) && size < 6000 {
+					ch.Overhead = 2
+				}
+				return ch, nil
+			}
+		}
+		requireSame(t, p, m, o)
 	})
 }

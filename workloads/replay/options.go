@@ -28,6 +28,8 @@ type Options struct {
 	Rings int
 	// Choose picks the algorithm of each collective; nil is collective.Default.
 	Choose collective.Chooser
+	// Send says how the messages between two ranks run; nil is the wires alone.
+	Send collective.Sender
 	// Compute times work of unknown duration; nil refuses such work.
 	Compute *compute.Roofline
 	// OneAtATime replaces every rank's streams by two, one for compute and one
