@@ -23,8 +23,8 @@ import (
 	"github.com/weft-sim/weft/workloads/replay"
 )
 
-// measured reads a table of measurements, or skips the test.
-func measured(t *testing.T, name string) []map[string]string {
+// measurements reads a table of measurements, or skips the test.
+func measurements(t *testing.T, name string) []map[string]string {
 	t.Helper()
 	dir := os.Getenv("WEFT_SHARED")
 	if dir == "" {
@@ -112,7 +112,7 @@ func TestCopiesAgainstMeasurements(t *testing.T) {
 		{"p2p_rtxpro6000_turin_6", "pcie-rtxpro6000-8", []int32{0, 1, 2, 4, 3, 3}, 0},
 	} {
 		t.Run(c.table, func(t *testing.T) {
-			rows := measured(t, c.table)
+			rows := measurements(t, c.table)
 			m := named(t, c.system, 1)
 			type point struct {
 				a, b   int32
@@ -238,7 +238,7 @@ func TestSendRecvAgainstMeasurements(t *testing.T) {
 		{"xxrjun_h100_10n20_sendrecv", "dgx-h100", 10, []int32{0, 1, 8, 9, 16, 17, 24, 25, 32, 33, 40, 41, 48, 49, 56, 57, 64, 65, 72, 73}, "", 32 << 20, 0.3},
 	} {
 		t.Run(c.table, func(t *testing.T) {
-			rows := measured(t, c.table)
+			rows := measurements(t, c.table)
 			wires := named(t, c.system, c.hosts)
 			cat, err := catalog.Load()
 			require.NoError(t, err)

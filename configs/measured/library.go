@@ -8,8 +8,14 @@ import (
 )
 
 // library returns the name of the library of a case, "" if it names none.
-func (c *Case) library() string {
-	if n := c.Settings.Collectives.Child("library"); n != nil {
+func (c *Case) library() string { return c.collectives("library") }
+
+// Launch returns how the host started the kernels, "" if the case does not say.
+func (c *Case) Launch() string { return c.collectives("launch") }
+
+// collectives returns a setting of the collectives, "" if it is not there.
+func (c *Case) collectives(key string) string {
+	if n := c.Settings.Collectives.Child(key); n != nil {
 		return n.Text
 	}
 	return ""
