@@ -24,7 +24,10 @@ type Env struct {
 	GDRRead, GDRC2C, PXNC2C        *int
 	CrossNIC                       *int
 	NoPXN, NoNVB, NoMNNVL, CollNet bool
+	NoSHM, NoNetIntra              bool
+	NetsPerGPU                     int // that each uses of those near it; 0 is its share, -1 all
 	MinP2P, MaxP2P, PerNetPeer     int
+	CollNetNodes                   int // the least for in-network reduction; 0 is 2
 	algorithms, protocol           mask
 	given                          []string
 }

@@ -69,15 +69,16 @@ func Search(v Version, m *topology.Machine, ranks []int32, p Platform, env Env) 
 }
 
 type searcher struct {
-	v     Version
-	m     *topology.Machine
-	p     Platform
-	env   Env
-	ranks int
-	nodes [][]int32 // positions
-	gpus  [][]topology.NodeID
-	views []*view // of each node; equal nodes share one
-	found map[*view]*results
+	v      Version
+	m      *topology.Machine
+	p      Platform
+	env    Env
+	ranks  int
+	parted bool      // GPUs of a host are on different nodes
+	nodes  [][]int32 // positions
+	gpus   [][]topology.NodeID
+	views  []*view // of each node; equal nodes share one
+	found  map[*view]*results
 }
 
 // results are the layouts of one view.
@@ -135,10 +136,53 @@ func (s *searcher) group(ranks []int32) error {
 		}
 		s.nodes[n], s.gpus[n] = sorted, members
 	}
+	s.part(viewer)
 	for _, gpus := range s.gpus {
 		s.views = append(s.views, viewer.view(gpus, len(s.nodes) > 1))
 	}
 	return nil
+}
+
+// part makes nodes of their own of GPUs that meet over the network although
+// they are on one host.
+func (s *searcher) part(viewer *viewer) {
+	known := map[string][][]int{}
+	var nodes [][]int32
+	var all [][]topology.NodeID
+	for n, gpus := range s.gpus {
+		w := viewer.view(gpus, true)
+		if !w.mayPart() {
+			nodes, all = append(nodes, s.nodes[n]), append(all, gpus)
+			continue
+		}
+		key := w.key()
+		groups, ok := known[key]
+		if !ok {
+			w.paths()
+			groups = w.parts()
+			known[key] = groups
+		}
+		for _, group := range groups {
+			var members []int32
+			var of []topology.NodeID
+			for _, g := range group {
+				members, of = append(members, s.nodes[n][g]), append(of, gpus[g])
+			}
+			nodes, all = append(nodes, members), append(all, of)
+		}
+	}
+	if len(nodes) > len(s.nodes) {
+		s.parted = true
+		order := make([]int, len(nodes))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(slices.Min(nodes[a]), slices.Min(nodes[b])) })
+		s.nodes, s.gpus = nil, nil
+		for _, i := range order {
+			s.nodes, s.gpus = append(s.nodes, nodes[i]), append(s.gpus, all[i])
+		}
+	}
 }
 
 // look finds which nodes are alike, and the paths of those that are not.
@@ -168,7 +212,8 @@ func (s *searcher) twin(of, w *view) *view {
 func (s *searcher) check() error {
 	for i, w := range s.views {
 		if w.inter && len(w.nets) == 0 {
-			return fmt.Errorf("node %d of %d has no NIC in the network, expected at least one", i, len(s.views))
+			return fmt.Errorf("%s and the other GPUs of its node have no NIC in the network, and there are %d nodes; expected at least one NIC",
+				s.m.Graph.Nodes[s.gpus[i][0]].Name, len(s.views))
 		}
 	}
 	return nil
@@ -182,16 +227,22 @@ func (s *searcher) all() {
 			continue
 		}
 		r := s.found[w]
-		r.ring = w.seek(RingPattern, 1, s.v.maxChannels()/2)
-		r.tree = w.seek(BalancedTree, r.ring.channels, r.ring.channels)
-		r.nvls = w.seek(NVLSPattern, 1, s.v.maxChannels())
-		if s.env.CollNet && w.inter {
-			r.chain = w.seek(PlainTree, r.ring.channels, r.ring.channels)
-			if len(w.kinds[spotNVS]) > 0 && len(w.gpus) <= mostDirect {
-				r.direct = w.seek(DirectPattern, 1, s.v.maxChannels())
+		r.ring = w.seek(RingPattern, 1, s.v.maxChannels()/2, false)
+		r.tree = w.seek(BalancedTree, r.ring.channels, r.ring.channels, false)
+		r.nvls = w.seek(NVLSPattern, 1, s.v.maxChannels(), false)
+		if s.collNet() && len(w.gpus) <= mostDirect {
+			r.chain = w.seek(PlainTree, r.ring.channels, r.ring.channels, true)
+			if len(w.kinds[spotNVS]) > 0 {
+				r.direct = w.seek(DirectPattern, 1, s.v.maxChannels(), true)
 			}
 		}
 	}
+}
+
+// collNet reports whether in-network reduction is asked for and has the nodes
+// for it.
+func (s *searcher) collNet() bool {
+	return s.env.CollNet && len(s.nodes) >= max(2, s.env.CollNetNodes)
 }
 
 // mostDirect is the most ranks of a node for the two algorithms of in-network
@@ -212,6 +263,9 @@ func (s *searcher) of(node int) *results {
 // least of them, over ways as bad as the worst.
 func (s *searcher) channels() *Channels {
 	c := &Channels{Nodes: s.nodes}
+	if s.parted {
+		c.Doubts = append(c.Doubts, "GPUs of one host meet over the network, which NCCL takes for faster than the way between them, or as all that NCCL_P2P_DISABLE and NCCL_SHM_DISABLE leave: they count as nodes of their own")
+	}
 	pick := func(of func(*results) *layout) Graph {
 		var g Graph
 		for i := range s.views {
@@ -236,7 +290,7 @@ func (s *searcher) channels() *Channels {
 	c.Ring = pick(func(r *results) *layout { return &r.ring })
 	c.Tree = pick(func(r *results) *layout { return &r.tree })
 	c.NVLS = pick(func(r *results) *layout { return &r.nvls })
-	if s.env.CollNet && len(s.nodes) > 1 {
+	if s.collNet() {
 		c.Chain = pick(func(r *results) *layout { return &r.chain })
 		c.Direct = pick(func(r *results) *layout { return &r.direct })
 	}

@@ -1,6 +1,9 @@
 package nccl
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // peerLevel is how far GPUs reach each other.
 func (w *view) peerLevel() PathType {
@@ -15,20 +18,88 @@ func (w *view) peerLevel() PathType {
 	return PXB
 }
 
-// peers leads GPUs that do not reach each other over the receiver's CPU.
+// peers leads GPUs that do not reach each other over the receiver's CPU, and
+// finds those that meet over the network only.
 func (w *view) peers() {
+	n := len(w.gpus)
 	level := w.peerLevel()
+	w.apart = make([]bool, n*n)
 	for g := range w.gpus {
 		for p := range w.gpus {
 			kind := w.gpuWay(p, g).kind
-			if kind <= level && !(w.p.NoP2P && kind > NVB) {
-				continue
+			direct := kind <= level && !(w.p.NoP2P && kind > NVB)
+			if !direct {
+				if cpu := w.cpuOf(g); cpu >= 0 {
+					w.through(w.gpu(p), cpu, spotGPU, g)
+				}
 			}
-			if cpu := w.cpuOf(g); cpu >= 0 {
-				w.through(w.gpu(p), cpu, spotGPU, g)
+			if p != g && (!direct && w.env.NoSHM || w.netFaster(p, g)) {
+				w.apart[g*n+p], w.apart[p*n+g] = true, true
 			}
 		}
 	}
+}
+
+// netFaster reports whether both of two GPUs have a NIC at hand that is faster
+// than the way between them.
+func (w *view) netFaster(a, b int) bool {
+	if w.env.NoNetIntra {
+		return false
+	}
+	between := w.gpuWay(a, b).rate
+	for _, g := range []int{a, b} {
+		near := int32(0)
+		for n := range w.nets {
+			if p := w.outWay(g, n); p.kind <= PXB {
+				near = max(near, p.rate)
+			}
+		}
+		if near <= between {
+			return false
+		}
+	}
+	return true
+}
+
+// mayPart rules out, without a look at paths, that GPUs meet over the network:
+// NVLink to switches is faster than any NIC.
+func (w *view) mayPart() bool {
+	if len(w.gpus) == 1 || len(w.nets) == 0 && !w.env.NoSHM {
+		return false
+	}
+	for _, g := range w.kinds[spotGPU] {
+		if !slices.ContainsFunc(w.spots[g].edges, func(e int32) bool { return w.spots[w.edges[e].to].kind == spotNVS }) {
+			return true
+		}
+	}
+	return w.peerLevel() < NVL
+}
+
+// parts are the GPUs that meet without the network.
+func (w *view) parts() [][]int {
+	n := len(w.gpus)
+	domain := make([]int, n)
+	for g := range domain {
+		domain[g] = g
+		for p := range g {
+			if !w.apart[g*n+p] {
+				domain[g] = min(domain[g], domain[p])
+			}
+		}
+	}
+	var parts [][]int
+	for d := range n {
+		var part []int
+		for g := range domain {
+			if domain[g] == d {
+				part = append(part, g)
+			}
+		}
+		if part != nil {
+			parts = append(parts, part)
+		}
+	}
+	return parts
 }
 
 // chips names the way to a near NIC that begins with a chip-to-chip link.
@@ -147,6 +218,12 @@ func (w *view) ownNets(g int) []int {
 		first = mirror
 	}
 	each := (len(near) + sharers - 1) / max(1, sharers)
+	switch policy := w.env.NetsPerGPU; {
+	case policy < 0:
+		each = len(near)
+	case policy > 0:
+		each = min(policy, len(near))
+	}
 	own := make([]int, each)
 	for c := range own {
 		own[c] = near[(first+c)%len(near)]
@@ -213,10 +290,14 @@ func (w *view) order(kind PathType, gpu int) []int {
 			}
 		}
 	}
-	for t := LOC; t <= kind; t++ {
+	most := len(w.nets)
+	if policy := w.env.NetsPerGPU; policy > 0 {
+		most = policy * len(gpus)
+	}
+	for t := LOC; t <= kind && len(all) < most; t++ {
 		for _, g := range gpus {
 			for n := range w.nets {
-				if w.outWay(g, n).kind == t {
+				if len(all) < most && w.outWay(g, n).kind == t {
 					add(n)
 				}
 			}

@@ -12,22 +12,25 @@ const (
 )
 
 // seek finds the channels of a pattern on a view: between least and limit of
-// them.
+// them. Those of in-network reduction (reduce) there may be none of.
 //
 // Source: NVIDIA/nccl 2.30.7, src/graph/search.cc, ncclTopoCompute, written
 // down anew.
-func (w *view) seek(pattern Pattern, least, limit int) layout {
+func (w *view) seek(pattern Pattern, least, limit int, reduce bool) layout {
 	s := seeker{view: w, tried: map[trial]int{}}
 	best := &s.best
 	*best = layout{pattern: pattern, kindIntra: LOC, kindInter: PIX, same: pattern != NVLSPattern, least: least, limit: limit}
 	if pattern == NVLSPattern {
-		if len(w.kinds[spotNVS]) == 0 || w.p.SM < 90 {
+		if len(w.kinds[spotNVS]) == 0 || w.p.SM < 90 || len(w.gpus) == 1 {
 			return *best
 		}
 		best.limit = min(32, len(w.gpus)) // heads that the kernels hold
 		if !w.inter {
 			best.least = best.limit
 		}
+	}
+	if pattern == DirectPattern {
+		best.limit = min(mostDirect, len(w.gpus))
 	}
 	if len(w.gpus) == 1 && pattern != RingPattern {
 		best.pattern = PlainTree
@@ -43,7 +46,9 @@ func (w *view) seek(pattern Pattern, least, limit int) layout {
 	s.first()
 	s.double()
 	s.second()
-	s.plain()
+	if !reduce {
+		s.plain()
+	}
 	return *best
 }
 

@@ -145,7 +145,7 @@ func TestSearchFindsEveryResultOfNCCL(t *testing.T) {
 		b := rigs[f.topo]
 		require.NotZero(t, b.gpus, f.topo)
 		m := b.machine(t, f.nodes)
-		c, err := Search(Latest, m, everyRank(m), b.platform(), Env{NetOverhead: -1})
+		c, err := Search(Latest, m, everyRank(m), b.platform(), Env{NetOverhead: -1, NoNetIntra: true})
 		require.NoError(t, err, name)
 		assert.Equal(t, f.Graphs, c.Graphs, name)
 		assert.Equal(t, []int{f.compute, f.p2p, f.perPeer}, []int{c.Run, c.P2P, c.PerPeer}, name)
@@ -169,7 +169,7 @@ func BenchmarkSearch(b *testing.B) {
 			ranks := everyRank(m)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Search(Latest, m, ranks, r.platform(), Env{NetOverhead: -1}); err != nil {
+				if _, err := Search(Latest, m, ranks, r.platform(), Env{NetOverhead: -1, NoNetIntra: true}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -95,6 +95,7 @@ type view struct {
 	nets    []topology.NodeID // of each port
 	netRate []int32
 	netGPU  []int32 // the GPU that a port belongs to, -1 is none
+	apart   []bool  // of two GPUs, that they meet over the network only
 	like    *view   // that was searched for this one; nil is itself
 
 	most, total int32 // the fastest way of a GPU outwards, and what its links carry together

@@ -250,6 +250,8 @@ func (k *walk) pass(g, step int, to goal) {
 		k.toNet(g, step, to)
 	case k.now.pattern == NVLSPattern:
 		k.heads(g)
+	case k.now.pattern == DirectPattern:
+		k.star(g)
 	case step < n-1:
 		k.on(g, step, to)
 	case step == to.first:
@@ -378,8 +380,42 @@ func (k *walk) heads(g int) {
 	}
 }
 
+// star charges a channel of direct in-network reduction: its head takes a part
+// from every GPU, and sends one back.
+func (k *walk) star(g int) {
+	n := len(k.gpus)
+	part := int32(max(1, n-1))
+	out, in := 0, 0
+	for out < n && k.take(spotGPU, g, spotGPU, out, 0, part) {
+		out++
+	}
+	if out == n {
+		for in < n && k.take(spotGPU, in, spotGPU, g, 0, part) {
+			in++
+		}
+		if in == n {
+			order := k.now.order[k.now.channels]
+			step := 1
+			for i := range n {
+				if i != g {
+					order[step] = int32(i)
+					step++
+				}
+			}
+			k.pass(-1, n, goal{net: -1, first: -1})
+		}
+	}
+	for in--; in >= 0; in-- {
+		k.give(spotGPU, in, spotGPU, g, 0, part)
+	}
+	for out--; out >= 0; out-- {
+		k.give(spotGPU, g, spotGPU, out, 0, part)
+	}
+}
+
 // take lays a channel, times over and divided, along a way, if the way is of
-// the types allowed and wide enough.
+// the types allowed and wide enough. Several times, or 0 for a part whatever
+// the type, it does not ask for the type.
 func (k *walk) take(from spotKind, a int, to spotKind, b int, times, part int32) bool {
 	w := k.to(k.kinds[from][a], to, b)
 	if w.kind >= DIS {
@@ -399,7 +435,7 @@ func (k *walk) take(from spotKind, a int, to spotKind, b int, times, part int32)
 			}
 		}
 	}
-	rate = rate * times / part
+	rate = rate * max(times, 1) / part
 	if laid := k.lay(w, from, len(w.edges), rate); laid < len(w.edges) {
 		k.lay(w, from, laid, -rate)
 		return false
@@ -415,7 +451,7 @@ func (k *walk) give(from spotKind, a int, to spotKind, b int, times, part int32)
 	if from != spotNet && to != spotNet {
 		rate = k.now.intra
 	}
-	k.lay(w, from, len(w.edges), -rate*times/part)
+	k.lay(w, from, len(w.edges), -rate*max(times, 1)/part)
 	k.now.hops -= len(w.edges)
 }
 
