@@ -250,11 +250,10 @@ func (s *Scenario) options(j *Job, hw *Hardware) error {
 	o.Slice, o.Window, o.Rings = s.Collectives.Slice, s.Collectives.Window, s.Collectives.Rings
 	o.FullSolve = s.Network.Solver == "full"
 	o.OneAtATime = s.Issue.OneAtATime
-	choose, notes, err := s.chooser(hw)
+	notes, err := s.library(o, hw)
 	if err != nil {
 		return err
 	}
-	o.Choose = choose
 	j.Warnings = append(j.Warnings, notes...)
 	if !modelled(j.Program) {
 		return nil

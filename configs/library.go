@@ -6,32 +6,75 @@ import (
 	"strings"
 
 	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/topology"
 	"github.com/weft-sim/weft/topology/pcie"
 	"github.com/weft-sim/weft/workloads"
 	"github.com/weft-sim/weft/workloads/collective"
+	"github.com/weft-sim/weft/workloads/collective/kernels"
 	"github.com/weft-sim/weft/workloads/collective/nccl"
+	"github.com/weft-sim/weft/workloads/replay"
 )
 
-// chooser returns who picks the algorithms of a scenario's collectives, nil for
-// weft's default, and sentences that a report must repeat.
-func (s *Scenario) chooser(hw *Hardware) (collective.Chooser, []string, error) {
+// library fills in who picks the algorithms of a scenario's collectives and how
+// messages run, and returns sentences that a report must repeat.
+func (s *Scenario) library(o *replay.Options, hw *Hardware) ([]string, error) {
 	c := &s.Collectives
-	if c.Library != "nccl" {
+	if c.Library == "" || c.Library == explicit {
 		for _, k := range []struct {
 			key string
 			set bool
 		}{{"version", c.Version != ""}, {"env", len(c.Env) > 0}, {"launch", c.Launch != ""}} {
 			if k.set {
-				return nil, nil, s.tree.ErrorAt("collectives."+k.key, "no library runs the collectives of this scenario, so this says nothing", "write library: nccl beside it")
+				return nil, s.tree.ErrorAt("collectives."+k.key, "no library runs the collectives of this scenario, so this says nothing", "write library: nccl beside it")
 			}
 		}
-		return c.Algorithm.chooser(), nil, nil
+		o.Choose = c.Algorithm.chooser()
+		return nil, nil
 	}
 	lib, notes, err := s.NCCL(hw)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return lib.Choose, notes, nil
+	o.Choose, o.Send = lib.Choose, lib.Send(nil, false)
+	if c.Library == byNCCL {
+		return notes, nil
+	}
+	own, err := s.kernels(hw, lib)
+	if err != nil {
+		return nil, err
+	}
+	o.Choose = own.Choose
+	return notes, nil
+}
+
+// Names of libraries; the others are those of package kernels.
+const (
+	explicit = "explicit" // none: the scenario itself says what runs
+	byNCCL   = "nccl"
+)
+
+// kernels returns the library of an inference engine, which leaves to NCCL
+// what its kernels do not run.
+func (s *Scenario) kernels(hw *Hardware, nvidia *nccl.Library) (*kernels.Library, error) {
+	c := &s.Collectives
+	m := hw.Machine
+	host := func(r int32) int32 { return m.Graph.Nodes[m.Ranks[r]].Host }
+	survey := m.Survey()
+	on := kernels.Machine{SM: nvidia.On.SM, NVLink: survey.LargestDomain()*len(survey.Domains) == len(m.Ranks), NoPeer: nvidia.On.NoP2P, Host: host}
+	on.NVLink = on.NVLink && survey.LargestDomain() > 1
+	on.Multicast = on.NVLink && on.SM >= 90 &&
+		slices.ContainsFunc(m.Graph.Nodes, func(n topology.Node) bool { return n.Kind == topology.NVSwitch && !n.Down })
+	set := kernels.Setting{Version: c.Version}
+	switch c.Launch {
+	case "", nccl.CUDAGraph.String():
+	default:
+		set.Launch = kernels.Eager
+	}
+	lib, err := kernels.New(c.Library, on, set, nvidia.Choose)
+	if err != nil {
+		return nil, s.tree.ErrorAt("collectives.library", err.Error(), "")
+	}
+	return lib, nil
 }
 
 // NCCL returns NVIDIA's library on the scenario's machine, as its collectives
@@ -42,7 +85,8 @@ func (s *Scenario) NCCL(hw *Hardware) (*nccl.Library, []string, error) {
 		return nil, nil, s.tree.ErrorAt("collectives.algorithm", "NCCL chooses its algorithms by itself", "write env: {NCCL_ALGO: Ring} to force one")
 	}
 	release := nccl.Latest
-	if c.Version != "" {
+	if c.Version != "" && c.Library == byNCCL { // another library's version is its own
+
 		var err error
 		if release, err = nccl.ParseVersion(c.Version); err != nil {
 			return nil, nil, s.tree.ErrorAt("collectives.version", err.Error(), "")
@@ -61,6 +105,9 @@ func (s *Scenario) NCCL(hw *Hardware) (*nccl.Library, []string, error) {
 		return nil, nil, s.tree.ErrorAt("collectives.library", err.Error(), "")
 	}
 	launch := nccl.PerGPU
+	if c.Library != byNCCL {
+		launch = nccl.CUDAGraph
+	}
 	if c.Launch != "" {
 		if launch, err = nccl.ParseLaunch(c.Launch); err != nil {
 			return nil, nil, s.tree.ErrorAt("collectives.launch", err.Error(), "")

@@ -20,6 +20,9 @@ type Library struct {
 	Env     Env
 	On      Platform
 	Setting Setting
+	// Graphs are channels from elsewhere, such as a job's own dump; nil searches.
+	// What they do not say, the order of ranks, is searched all the same.
+	Graphs *Graphs
 
 	machine *topology.Machine
 	found   map[string]*Communicator
@@ -111,16 +114,16 @@ func (l *Library) Choose(op workloads.Coll, size sim.Bytes, ranks []int32) (coll
 	if len(ranks) < 2 {
 		return collective.Choice{Algorithm: collective.Ring, Protocol: Simple.String(), Why: "one rank has nobody to send to"}, nil
 	}
-	asked := op
-	switch op {
-	case workloads.AllToAll, workloads.AllToAllV, workloads.Gather, workloads.Scatter:
-		return collective.Choice{Algorithm: collective.Direct, Protocol: Simple.String(), Why: "made of sends and receives"}, nil
-	case workloads.Barrier:
-		op, size = workloads.AllReduce, sim.Bytes(len(ranks)) // as torch.distributed does with one element
-	}
 	m, err := l.Communicator(ranks)
 	if err != nil {
 		return collective.Choice{}, err
+	}
+	asked := op
+	switch n := sim.Bytes(len(ranks)); op {
+	case workloads.AllToAll, workloads.AllToAllV, workloads.Gather, workloads.Scatter:
+		return m.PeerPace(op, (size+n-1)/n, m.Channels.Peers, l.Setting)
+	case workloads.Barrier:
+		op, size = workloads.AllReduce, n // as torch.distributed does with one element
 	}
 	c, err := m.Choose(op, size)
 	if err != nil {
@@ -131,6 +134,24 @@ func (l *Library) Choose(op workloads.Coll, size sim.Bytes, ranks []int32) (coll
 		out.Algorithm = collective.Ring // of one byte a rank, whatever the choice
 	}
 	return out, nil
+}
+
+// Send is the [collective.Sender] of the library, with both ranks in the
+// communicator of group, or in one of their own if that is empty. both says that
+// a sender receives another message in the same group of calls.
+func (l *Library) Send(group []int32, both bool) collective.Sender {
+	return func(size sim.Bytes, from, to int32) (collective.Choice, error) {
+		ranks := group
+		if len(ranks) == 0 {
+			ranks = []int32{min(from, to), max(from, to)}
+		}
+		m, err := l.Communicator(ranks)
+		if err != nil {
+			return collective.Choice{}, err
+		}
+		host := func(r int32) int32 { return l.machine.Graph.Nodes[l.machine.Ranks[r]].Host }
+		return m.SendPace(size, host(from) != host(to), both, m.Channels.Peers, l.Setting)
+	}
 }
 
 // Run returns how weft runs what NCCL chose, or what somebody forces.
@@ -167,6 +188,11 @@ func (l *Library) find(ranks []int32) (*Communicator, error) {
 	ch, err := Search(l.Version, l.machine, ranks, l.On, l.Env)
 	if err != nil {
 		return nil, err
+	}
+	if l.Graphs != nil {
+		given := *ch
+		given.Graphs = *l.Graphs
+		ch = &given
 	}
 	m, err := New(l.Version, Summary{Ranks: len(ranks), Nodes: len(ch.Nodes), SM: l.On.SM, CPU: l.On.CPU, Graphs: ch.Graphs}, l.Env)
 	if err != nil {

@@ -43,6 +43,7 @@ type Channels struct {
 	// Run is how many channels (thread blocks) rings and trees have, P2P how many
 	// sends and receives have together, and PerPeer those to one other member.
 	Run, P2P, PerPeer int
+	Peers             Peers
 
 	// Doubts are sentences on where NCCL may see the machine otherwise.
 	Doubts []string
@@ -299,5 +300,6 @@ func (s *searcher) channels() *Channels {
 	}
 	s.orders(c)
 	s.peerChannels(c)
+	c.Peers = s.peersOf()
 	return c
 }
