@@ -24,29 +24,28 @@ import (
 // inquiry is what the flags of explain ask.
 type inquiry struct {
 	overrides
+	library library
 	bytes   size
-	version word
-	env     []string
 	graph   word // a file of NCCL_GRAPH_DUMP_FILE
+	gpus    positive
 }
 
 func newExplain(a *app) *cobra.Command {
-	q := inquiry{bytes: 1 << 30, version: word(nccl.Latest.String())}
+	q := inquiry{bytes: 1 << 30}
 	cmd := &cobra.Command{
 		Use:   "explain OP",
 		Short: "What NCCL chooses for a message, and why",
 		Long: `Chooses as NCCL does, by the formula of the release that you name (2.18 to 2.30), and
-says what it considers, at which predicted times, what it leaves out and why, from
-which size it runs something else, and what the wires allow. OP is all_reduce,
-all_gather, reduce_scatter, broadcast or reduce.
+says what it considers, at which predicted and at which simulated times, what it leaves
+out and why, from which size it runs something else, what goes over which wires, and
+what they allow. OP is all_reduce, all_gather, reduce_scatter, broadcast or reduce.
 
-NCCL predicts in order to choose. Its times are no measurement, and not weft's
-simulation either, which is a ring with Simple so far and is shown beside them.
+NCCL predicts in order to choose: its times are no measurement. weft simulates what the
+kernels then do; docs/accuracy.md says how far that is from published measurements.
 
-The channels follow from the machine where all GPUs of a node meet in one NVSwitch
-fabric. For any other machine NCCL's own search is needed: --graph takes the file that
-a job writes with NCCL_GRAPH_DUMP_FILE. Variables of your own environment are not read;
---env takes ` + strings.Join(nccl.Variables()[:3], ", ") + ` and others.`,
+Channels are searched on the machine as NCCL does; --graph takes the file that a job
+writes with NCCL_GRAPH_DUMP_FILE in their place. Variables of your own environment are
+not read; --env takes ` + strings.Join(nccl.Variables()[:3], ", ") + ` and others.`,
 		Example: `  weft explain all_reduce --bytes 64MiB --system dgx-h100
   weft explain all_reduce --bytes 64MiB --system dgx-h100 --nodes 4 --version 2.21
   weft explain all_gather --bytes 1G --env NCCL_ALGO=Ring --env NCCL_PROTO=^LL128
@@ -62,11 +61,11 @@ a job writes with NCCL_GRAPH_DUMP_FILE. Variables of your own environment are no
 	f.Lookup("system").Usage = "`name` or file of the system (default " + standardSystem + ")"
 	f.Lookup("nodes").Usage = "`number` of nodes (default 1)"
 	f.Var(&q.bytes, "bytes", "`size` of the message, as nccl-tests counts it: 64MiB, or 64M")
-	f.Var(&q.version, "version", "`release` of NCCL, such as 2.27 or 2.27.3")
-	f.StringArrayVar(&q.env, "env", nil, "`NAME=VALUE` of an NCCL variable; may be repeated")
+	f.VarP(&q.gpus, "ngpus", "g", "`number` of GPUs of each node that take part (default all)")
+	q.library.nccl(f)
 	f.Var(&q.graph, "graph", "`file` of NCCL_GRAPH_DUMP_FILE with the channels")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		stop := a.Spin("choosing")
+		stop := a.Spin("simulating")
 		defer stop()
 		e, err := q.answer(cmd.Context(), cmd, args[0])
 		if err != nil {
@@ -91,37 +90,91 @@ func (q *inquiry) answer(ctx context.Context, cmd *cobra.Command, name string) (
 	if size < 1 || size > workloads.MaxBytes {
 		return nil, usage(cmd, "--bytes: read %d bytes, expected 1 to %s", size, report.Size(workloads.MaxBytes))
 	}
-	release, err := nccl.ParseVersion(string(q.version))
-	if err != nil {
-		return nil, usage(cmd, "--version: %w", err)
-	}
-	env, err := nccl.ParseEnv(release, q.env)
-	if err != nil {
-		return nil, usage(cmd, "--env: %w", err)
-	}
-	question, job, err := stage(cmd, &q.overrides, sweep{})
+	sw := sweep{gpus: q.gpus}
+	question, err := ask(cmd, &q.overrides, sw, "collectives: {library: "+byNCCL+"}\n", q.library.overlay(byNCCL))
 	if err != nil {
 		return nil, err
+	}
+	job, err := question.build()
+	if err != nil {
+		return nil, err
+	}
+	ranks, err := take(cmd, job, int(q.gpus), "-g")
+	if err != nil {
+		return nil, err
+	}
+	if len(ranks) < 2 {
+		return nil, usage(cmd, "one GPU has nobody to send to, expected two or more")
 	}
 	hw, err := question.Hardware(nil)
 	if err != nil {
 		return nil, err
 	}
-	model, notes, err := q.model(hw, release, env)
+	lib, _, err := question.NCCL(hw)
 	if err != nil {
-		return nil, err
+		return nil, question.mend(err)
+	}
+	if q.graph != "" {
+		graphs, err := readGraphs(string(q.graph))
+		if err != nil {
+			return nil, err
+		}
+		lib.Graphs = &graphs
+	}
+	comm, err := lib.Communicator(ranks)
+	if err != nil {
+		return nil, exitcode.With(exitcode.Config, fmt.Errorf("explain %s: %w", hw.Machine.Name, err))
 	}
 	e := &report.Explain{
-		Op: op.String(), System: question.system(), Size: size, GPUs: model.Ranks, Nodes: model.Nodes,
-		NCCL: release.String(), Constants: release.Constants().String(), Env: q.env, Version: version,
-		Warnings: append(notes, report.Grave(job.Warnings)...), Ceiling: ceiling(hw.Machine, model, op, size),
+		Op: op.String(), System: question.system(), Size: size, GPUs: comm.Ranks, Nodes: comm.Nodes, Launch: lib.Setting.Launch.String(),
+		NCCL: lib.Version.String(), Constants: lib.Version.Constants().String(), Env: q.library.env, Version: version,
+		Warnings: append(slices.Clone(comm.Channels.Doubts), report.Grave(job.Warnings)...), Ceiling: ceiling(hw.Machine, comm.Model, op, size),
 	}
-	if err := choose(e, model, op, size); err != nil {
+	if err := choose(e, comm.Model, op, size); err != nil {
 		return nil, usage(cmd, "%w", err)
 	}
-	e.Warnings = append(e.Warnings, smallMessages(op, size, len(job.Machine.Ranks))...)
-	e.Simulated, err = simulateRing(ctx, job, op, size)
-	return e, err
+	return e, simulate(ctx, e, job, lib, comm, op, size, ranks)
+}
+
+// simulate fills in what weft makes of each way that NCCL considers, and where
+// the bytes of the one it runs go.
+func simulate(ctx context.Context, e *report.Explain, job *configs.Job, lib *nccl.Library, comm *nccl.Communicator, op workloads.Coll, size sim.Bytes, ranks []int32) error {
+	group := synth.Group{Name: "explain", Ranks: [][]int32{ranks}}
+	program, err := synth.Repeated{Op: op, Bytes: size, Group: group}.Build(int32(len(job.Machine.Ranks)))
+	if err != nil {
+		return err
+	}
+	for i, est := range comm.Estimates(op, size) {
+		if est.Off != "" {
+			continue
+		}
+		c := nccl.Choice{Estimate: est, Channels: comm.RunChannels(op, est, size)}
+		run := comm.Run(op, c, size, lib.Setting)
+		options := job.Options
+		options.Choose = func(workloads.Coll, sim.Bytes, []int32) (collective.Choice, error) { return run, nil }
+		res, err := replay.Run(ctx, program, job.Machine, options)
+		if err != nil {
+			return fmt.Errorf("simulate %v with %v for explain: %w", est.Algorithm, est.Protocol, err)
+		}
+		row := &e.Rows[i]
+		row.Simulated = res.StepTime
+		if len(res.Colls) > 0 {
+			row.Wire = res.Colls[0].WireBytes
+		}
+		if !row.Chosen {
+			continue
+		}
+		for _, l := range res.Links {
+			if l.Bytes > 0 {
+				e.Wires = append(e.Wires, report.ExplainWire{Class: l.Class, Links: l.Links, Bytes: l.Bytes, Utilisation: l.Utilisation, Peak: l.Peak})
+			}
+		}
+		if len(res.Busiest) > 0 {
+			b := res.Busiest[0]
+			e.Bottleneck, e.BottleneckUse = b.Name, b.Utilisation
+		}
+	}
+	return nil
 }
 
 // choose fills in what the model says.
@@ -139,7 +192,6 @@ func choose(e *report.Explain, m *nccl.Model, op workloads.Coll, size sim.Bytes)
 		}
 		if est.Off == "" {
 			r.BusBW = float64(size) / est.Time / 1e3 * collective.BusFactor(op, m.Ranks)
-			r.Wire = float64(size) * m.Wire(op, est.Algorithm, est.Protocol).GPU
 		}
 		e.Rows = append(e.Rows, r)
 	}
@@ -163,21 +215,6 @@ func choose(e *report.Explain, m *nccl.Model, op workloads.Coll, size sim.Bytes)
 	return nil
 }
 
-// simulateRing runs weft's ring.
-func simulateRing(ctx context.Context, job *configs.Job, op workloads.Coll, size sim.Bytes) (sim.Time, error) {
-	program, err := synth.Repeated{Op: op, Bytes: size}.Build(int32(len(job.Machine.Ranks)))
-	if err != nil {
-		return 0, err
-	}
-	options := job.Options
-	options.Choose = collective.Explicit(collective.Ring)
-	res, err := replay.Run(ctx, program, job.Machine, options)
-	if err != nil {
-		return 0, fmt.Errorf("simulate a ring for explain: %w", err)
-	}
-	return res.StepTime, nil
-}
-
 // explainOp reads the name of an operation.
 func explainOp(cmd *cobra.Command, name string) (workloads.Coll, error) {
 	word := strings.TrimSuffix(name, "_perf")
@@ -192,69 +229,6 @@ func explainOp(cmd *cobra.Command, name string) (workloads.Coll, error) {
 		return 0, usage(cmd, "NCCL makes %s of sends and receives and chooses nothing for it, expected %s", word, strings.Join(known, ", "))
 	}
 	return 0, usage(cmd, "there is no operation %q, expected %s%s", name, strings.Join(known, ", "), didYouMean(word, known))
-}
-
-// model makes NCCL's model of a machine.
-func (q *inquiry) model(hw *configs.Hardware, v nccl.Version, env nccl.Env) (*nccl.Model, []string, error) {
-	bad := func(err error) (*nccl.Model, []string, error) { return nil, nil, exitcode.With(exitcode.Config, err) }
-	m := hw.Machine
-	if hw.GPU == nil {
-		return bad(fmt.Errorf("explain %s: the kind of its GPUs is not known, expected --gpu with a name of `weft list gpus`", m.Name))
-	}
-	sm, ok := capability[hw.GPU.Arch]
-	if !ok {
-		return bad(fmt.Errorf("explain %s: NCCL's figures for GPUs of architecture %s are not known to weft", m.Name, hw.GPU.Arch))
-	}
-	s := nccl.Summary{Ranks: len(m.Ranks), Nodes: int(m.Hosts), SM: sm}
-	var notes []string
-	if s.CPU, ok = maker(hw); !ok && s.Nodes > 1 {
-		notes = append(notes, "the make of the CPUs is not known and is taken as Intel; NCCL lets LL reach other rates on AMD")
-	}
-	if q.graph != "" {
-		var err error
-		if s.Graphs, err = readGraphs(string(q.graph)); err != nil {
-			return nil, nil, err
-		}
-	} else {
-		if env.NoP2P {
-			return bad(fmt.Errorf("explain %s without peer access: rings then cross host memory, for which NCCL's search in full is needed; expected --graph with the file that a job writes with NCCL_GRAPH_DUMP_FILE", m.Name))
-		}
-		f, err := nccl.Describe(m, sm)
-		if err != nil {
-			return bad(fmt.Errorf("explain %s: %w (--graph)", m.Name, err))
-		}
-		if s.Graphs, err = f.Graphs(v); err != nil {
-			return bad(fmt.Errorf("explain %s: %w", m.Name, err))
-		}
-		notes = append(notes, f.Doubts()...)
-	}
-	model, err := nccl.New(v, s, env)
-	if err != nil {
-		return bad(err)
-	}
-	return model, notes, nil
-}
-
-// capability is the compute capability of an architecture, times ten. NCCL
-// asks for no more than the generation where NVSwitch is.
-var capability = map[string]int{
-	"pascal": 60, "volta": 70, "turing": 75, "ampere": 80, "ada": 89, "hopper": 90, "blackwell": 100,
-}
-
-// maker returns who made the CPUs of a machine, if the catalogue tells.
-func maker(hw *configs.Hardware) (nccl.CPU, bool) {
-	if hw.System == nil {
-		return nccl.Intel, false
-	}
-	switch name := hw.System.CPU; {
-	case strings.HasPrefix(name, "xeon"):
-		return nccl.Intel, true
-	case strings.HasPrefix(name, "epyc"):
-		return nccl.AMD, true
-	case slices.ContainsFunc([]string{"grace", "vera", "gb10"}, func(p string) bool { return strings.HasPrefix(name, p) }):
-		return nccl.ARM, true
-	}
-	return nccl.Intel, false
 }
 
 // readGraphs reads the channels that a job of NCCL wrote.

@@ -26,9 +26,14 @@ type Explain struct {
 	Channels    int          // of what was chosen
 	Crossovers  []ExplainCrossover
 	Ceiling     []string // sentences
-	Simulated   sim.Time // by weft: a ring with Simple
-	Version     string
-	Warnings    []string
+	Launch      string   // how the host starts kernels
+	Wires       []ExplainWire
+	// Bottleneck is the link that what was chosen keeps busiest, and how much of
+	// its time it carries bytes.
+	Bottleneck    string
+	BottleneckUse float64
+	Version       string
+	Warnings      []string
 }
 
 // ExplainRow is an algorithm with a protocol. What is off has no figures.
@@ -39,8 +44,18 @@ type ExplainRow struct {
 	Bandwidth           float64 // GB/s of the message, without its size
 	Time                float64 // us, by NCCL
 	BusBW               float64 // GB/s at that time
-	Wire                float64 // bytes that the busiest GPU sends
+	Wire                float64 // bytes that a GPU sends, in the mean
+	Simulated           sim.Time
 	Chosen              bool
+}
+
+// ExplainWire is what a class of links carries of the message.
+type ExplainWire struct {
+	Class       string
+	Links       int
+	Bytes       float64 // of all links, both directions
+	Utilisation float64 // of rate x time: mean, and of the busiest
+	Peak        float64
 }
 
 // ExplainCrossover is a size from which NCCL runs something else.
@@ -92,14 +107,17 @@ func (e *Explain) Text(w io.Writer, t *term.Terminal) error {
 	}
 	paragraphs("", fmt.Sprintf("NCCL %s runs %s of %s on %s (%s, %s) as %s with %s over %s and predicts %s: %s.",
 		e.NCCL, e.Op, Size(e.Size), e.System, Plural(e.GPUs, "GPU"), Plural(e.Nodes, "node"), best.Algorithm, best.Protocol, Plural(e.Channels, "channel"), micros(best.Time), why))
-	paragraphs("", "Its times are its own prediction, made to choose between algorithms. They are not a measurement, and not weft's simulation.")
+	paragraphs("", fmt.Sprintf("weft simulates it and finds %s, %s GB/s of bus bandwidth (launch: %s). %s", Duration(best.Simulated), Figure(e.bus(best)), e.Launch, e.quicker(best)))
 	if len(e.Env) > 0 {
 		paragraphs("", "With "+strings.Join(e.Env, " ")+".")
 	}
 	out.WriteString("\n" + e.table(t.Width))
-	if e.Simulated > 0 {
-		out.WriteByte('\n')
-		paragraphs("", fmt.Sprintf("weft simulates a ring with Simple so far, and without NCCL's start-up: %s.", Duration(e.Simulated)))
+	paragraphs("", "NCCL's times are its own prediction, made to choose between ways; weft's are simulated.")
+	if len(e.Wires) > 0 {
+		out.WriteString("\nWhat is chosen puts on the wires\n" + e.wires(t.Width))
+		if e.Bottleneck != "" {
+			paragraphs("", fmt.Sprintf("The busiest link is %s, which carries bytes %s of the time.", e.Bottleneck, Percent(e.BottleneckUse)))
+		}
 	}
 	paragraphs("\nCeiling of the wires\n  ", e.Ceiling[0])
 	paragraphs("  ", e.Ceiling[1:]...)
@@ -113,7 +131,7 @@ func (e *Explain) Text(w io.Writer, t *term.Terminal) error {
 }
 
 func (e *Explain) table(width int) string {
-	t := NewTable(Left(""), Left("algorithm"), Left("protocol"), Right("NCCL predicts"), Right("busbw"), Right("sent by a GPU").Or(1), Words("why not")).Within(width)
+	t := NewTable(Left(""), Left("algorithm"), Left("protocol"), Right("NCCL predicts"), Right("weft finds"), Right("busbw"), Right("sent by a GPU").Or(1), Words("why not")).Within(width)
 	for _, r := range e.Rows {
 		if r.Off != "" {
 			continue
@@ -122,7 +140,7 @@ func (e *Explain) table(width int) string {
 		if r.Chosen {
 			mark = ">"
 		}
-		t.Add(mark, r.Algorithm, r.Protocol, micros(r.Time), Figure(r.BusBW)+" GB/s", Volume(r.Wire))
+		t.Add(mark, r.Algorithm, r.Protocol, micros(r.Time), Duration(r.Simulated), Figure(e.bus(r))+" GB/s", Volume(r.Wire))
 	}
 	// Protocols of an algorithm that are off for one reason are one line; what
 	// an algorithm never runs is said only of those that are considered.
@@ -155,9 +173,44 @@ func (e *Explain) table(width int) string {
 			if n == len(group) {
 				name = "any"
 			}
-			t.Add("", off[0].Algorithm, name, "-", "", "", off[0].Off)
+			t.Add("", off[0].Algorithm, name, "-", "-", "", "", off[0].Off)
 			off = off[n:]
 		}
+	}
+	return t.String()
+}
+
+// bus is the bus bandwidth of a row in weft's simulation, GB/s: NCCL's own
+// bandwidth says how its time turns into that of the bus.
+func (e *Explain) bus(r ExplainRow) float64 {
+	if r.Simulated <= 0 {
+		return 0
+	}
+	return r.BusBW * r.Time / r.Simulated.Microseconds()
+}
+
+// quicker says whether weft finds another way faster than the chosen one.
+func (e *Explain) quicker(best ExplainRow) string {
+	least := best
+	for _, r := range e.Rows {
+		if r.Off == "" && r.Simulated > 0 && r.Simulated < least.Simulated {
+			least = r
+		}
+	}
+	switch gain := 1 - float64(least.Simulated)/float64(best.Simulated); {
+	case least == best:
+		return "It finds nothing faster."
+	case gain < 0.05:
+		return fmt.Sprintf("%s with %s is as good: within %s.", least.Algorithm, least.Protocol, Percent(gain))
+	default:
+		return fmt.Sprintf("%s with %s would be faster by %s: NCCL's formula does not see that.", least.Algorithm, least.Protocol, Percent(gain))
+	}
+}
+
+func (e *Explain) wires(width int) string {
+	t := NewTable(Left("links"), Right("how many"), Right("bytes, both ways"), Right("busy, mean"), Right("busy, most")).Within(width)
+	for _, w := range e.Wires {
+		t.Add(w.Class, Count(int64(w.Links)), Volume(w.Bytes), Percent(w.Utilisation), Percent(w.Peak))
 	}
 	return t.String()
 }

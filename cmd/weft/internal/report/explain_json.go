@@ -14,7 +14,11 @@ type explainDocument struct {
 	Choice     explainRowDocument         `json:"choice"`
 	Channels   int                        `json:"channels"`
 	Rows       []explainRowDocument       `json:"rows"`
-	Simulated  float64                    `json:"weft_ring_simple_us"`
+	Launch     string                     `json:"launch"`
+	Simulated  float64                    `json:"weft_simulated_us"`
+	Wires      []explainWireDocument      `json:"wires"`
+	Bottleneck string                     `json:"bottleneck"`
+	Busy       float64                    `json:"bottleneck_utilisation"`
 	Ceiling    []string                   `json:"ceiling"`
 	Crossovers []explainCrossoverDocument `json:"crossovers"`
 	Graphs     []explainGraphDocument     `json:"graphs"`
@@ -31,7 +35,16 @@ type explainRowDocument struct {
 	Time      float64 `json:"nccl_predicted_us"`
 	BusBW     float64 `json:"nccl_predicted_busbw_gbytes_per_s"`
 	Wire      float64 `json:"wire_bytes_per_gpu"`
+	Simulated float64 `json:"weft_simulated_us"`
 	Chosen    bool    `json:"chosen"`
+}
+
+type explainWireDocument struct {
+	Class       string  `json:"class"`
+	Links       int     `json:"links"`
+	Bytes       float64 `json:"bytes"`
+	Utilisation float64 `json:"utilisation"`
+	Peak        float64 `json:"peak_utilisation"`
 }
 
 type explainCrossoverDocument struct {
@@ -53,15 +66,21 @@ type explainGraphDocument struct {
 func (e *Explain) JSON(w io.Writer) error {
 	doc := explainDocument{
 		Op: e.Op, System: e.System, Size: int64(e.Size), GPUs: e.GPUs, Nodes: e.Nodes, NCCL: e.NCCL, Constants: e.Constants,
-		Env: append([]string{}, e.Env...), Channels: e.Channels, Simulated: e.Simulated.Microseconds(), Ceiling: e.Ceiling,
+		Env: append([]string{}, e.Env...), Channels: e.Channels, Launch: e.Launch, Ceiling: e.Ceiling, Bottleneck: e.Bottleneck, Busy: e.BottleneckUse,
 		Warnings: append([]string{}, e.Warnings...), Version: e.Version,
 	}
 	for _, r := range e.Rows {
-		row := explainRowDocument(r)
+		row := explainRowDocument{
+			Algorithm: r.Algorithm, Protocol: r.Protocol, Off: r.Off, Latency: r.Latency, Bandwidth: r.Bandwidth, Time: r.Time,
+			BusBW: r.BusBW, Wire: r.Wire, Simulated: r.Simulated.Microseconds(), Chosen: r.Chosen,
+		}
 		doc.Rows = append(doc.Rows, row)
 		if r.Chosen {
-			doc.Choice = row
+			doc.Choice, doc.Simulated = row, row.Simulated
 		}
+	}
+	for _, w := range e.Wires {
+		doc.Wires = append(doc.Wires, explainWireDocument(w))
 	}
 	for _, c := range e.Crossovers {
 		doc.Crossovers = append(doc.Crossovers, explainCrossoverDocument{int64(c.From), c.Algorithm, c.Protocol, c.Time, c.Channels})
