@@ -18,7 +18,7 @@ type Choice struct {
 	// Overhead is bytes on the wire for a byte of data, flags included; 0 is 1.
 	Overhead float64
 	Pace     Pace
-	// Orders are the rings of a ring algorithm, each the positions of all
+	// Orders are the rings of a ring algorithm, cut at the root to make chains, each the positions of all
 	// members in the order in which bytes pass them, or of a tree the chains
 	// within nodes, each from the head on; nil is the order of the group, and
 	// over several nodes one from each member of a node. Choices of groups that

@@ -151,8 +151,8 @@ func (j *job) sentBy(o *workloads.Op, ranks []int32) (float64, error) {
 			if err != nil {
 				return 0, err
 			}
-			if p.Pattern == collective.Cycle && j.opt.Grain == collective.Chunk {
-				rings := sim.Bytes(j.ringsOf(j.shapeOf(p), g))
+			if sh := j.shapeOf(p); j.opt.Grain == collective.Chunk && (p.Pattern == collective.Cycle || p.Pipelined) {
+				rings := sim.Bytes(j.partsOf(sh, g))
 				p.Message = (p.Message + rings - 1) / rings * rings
 			}
 			each = p.Sent(j.layoutOf(g)) / float64(len(j.ranksOf(g)))

@@ -162,7 +162,7 @@ func (j *job) shapeOf(p collective.Plan) shape {
 		pt.orders = p.Choice.Orders
 	case collective.FromRoot, collective.ToRoot:
 		pt.merged = j.opt.Grain == collective.Stream
-		pt.root = p.Root
+		pt.root, pt.orders = p.Root, p.Choice.Orders
 	case collective.RootToAll, collective.AllToRoot:
 		pt.root = p.Root
 	}

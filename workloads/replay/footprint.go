@@ -40,7 +40,7 @@ type laneSet struct {
 	// byRoute says that lanes are not kept: each transfer looks up its route.
 	// A million pairs, each used once, are cheaper so.
 	byRoute bool
-	rings   int // of a cycle, each with its part of the message; 1 otherwise
+	rings   int // rings or chains, each with its part of the message; 1 otherwise
 	group   groupID
 	shape   shape
 }
@@ -78,8 +78,11 @@ func (j *job) lay(c *classes) (*layout, error) {
 				return nil
 			}
 			set := &laneSet{group: g, shape: pt.shape, rings: 1}
-			if pt.lanes == collective.Cycle {
+			switch {
+			case pt.lanes == collective.Cycle:
 				set.rings = j.ringsOf(pt.shape, g)
+			case pt.orders != nil && !pt.lanes.Coupled():
+				set.rings = len(*pt.orders)
 			}
 			l.sets[key] = set
 			switch {
@@ -246,7 +249,7 @@ func (l *layout) layLanes(set *laneSet, k, groups int32) error {
 	if set.shape.lanes == collective.AllPairs {
 		err = l.eachSender(g, func(a, b, times int32) error { return note(0, a, b, times) })
 	} else {
-		err = j.eachLane(set.shape, g, func(i int, a, b int32) error { return note(i/n, a, b, 1) })
+		err = j.eachLane(set.shape, g, func(i int, a, b int32) error { return note(i/set.ringLanes(n), a, b, 1) })
 	}
 	if err != nil {
 		return err
@@ -268,11 +271,19 @@ func (l *layout) layLanes(set *laneSet, k, groups int32) error {
 		case set.shape.lanes == collective.AllPairs, set.shape.lanes == collective.RootToAll, set.shape.lanes == collective.AllToRoot:
 		case set.shape.lanes == collective.Cycle:
 			set.lanes[at].next = index[i/n*n+(i+1)%n]
-		case i+1 < len(index):
+		case (i+1)%(n-1) > 0: // a chain, which others may follow
 			set.lanes[at].next = index[i+1]
 		}
 	}
 	return nil
+}
+
+// ringLanes is how many lanes of n members make one ring or chain.
+func (s *laneSet) ringLanes(n int) int {
+	if s.shape.lanes == collective.Cycle {
+		return n
+	}
+	return n - 1
 }
 
 // eachSender calls f for the lanes that leave one rank of each role in group

@@ -151,6 +151,7 @@ func randomKernels(t *rapid.T, perHost int32) collective.Chooser {
 		return sim.Time(rapid.IntRange(0, 3).Draw(t, name)) * sim.Microsecond
 	}
 	salt := rapid.IntRange(0, 100).Draw(t, "salt")
+	reorder, orders := rapid.Bool().Draw(t, "rings of the library's own"), map[int]*collective.Orders{}
 	pace := collective.Pace{
 		Start: us("start"), Step: us("step"), NetStep: us("net step"), Slice: us("slice"), Slices: 4, Spread: us("spread"),
 		Floor: 10 * us("floor"), Limit: rapid.SampledFrom([]sim.Rate{0, port / 3, 2 * port}).Draw(t, "limit"),
@@ -179,6 +180,16 @@ func randomKernels(t *rapid.T, perHost int32) collective.Chooser {
 		ch.Pace.Start += sim.Time(len(layout)) * sim.Microsecond
 		if size < 5000 {
 			ch.Overhead = 2
+		}
+		if n := len(ranks); reorder && n > 1 && (ch.Algorithm == collective.Ring || ch.Algorithm == collective.Tree) {
+			if orders[n] == nil {
+				var there, back []int32
+				for i := range int32(n) {
+					there, back = append(there, i/2+i%2*int32((n+1)/2)), append(back, int32(n)-1-i)
+				}
+				orders[n] = &collective.Orders{there, back}
+			}
+			ch.Orders = orders[n]
 		}
 		return ch, nil
 	}

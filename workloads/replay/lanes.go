@@ -72,8 +72,11 @@ func (j *job) eachLane(pt shape, g groupID, f func(lane int, a, b int32) error) 
 	ranks := j.ranksOf(g)
 	plan := collective.Plan{Pattern: pt.lanes, Root: pt.root}
 	n := len(ranks)
-	if pt.lanes == collective.Cycle {
+	switch {
+	case pt.lanes == collective.Cycle:
 		return j.eachRing(pt, g, f)
+	case pt.orders != nil:
+		return eachChain(pt, ranks, f)
 	}
 	if pt.lanes == collective.AllPairs { // the long loop: without a division a lane
 		lane := 0

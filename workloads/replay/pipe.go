@@ -86,7 +86,16 @@ func (x *exec) beginPipe(id int32) {
 	}
 	p.lanes = lanes
 	if in.plan.Pipelined {
-		p.lanes[0].there = p.total
+		// The root's own lanes have everything; of a collapsed set, one stands for
+		// them all.
+		for i := range p.lanes {
+			p.lanes[i].there = p.total
+		}
+		for i := range in.set.lanes {
+			if next := in.set.lanes[i].next; next >= 0 {
+				p.lanes[next].there = 0
+			}
+		}
 	} else {
 		for i := range p.lanes {
 			p.lanes[i].there = slices

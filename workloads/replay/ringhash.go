@@ -4,16 +4,20 @@ import (
 	"math"
 
 	"github.com/weft-sim/weft/topology"
+	"github.com/weft-sim/weft/workloads/collective"
 )
 
 // layoutHash hashes what decides how long a merged ring travels (see
 // laneSet.travel) and what no refinement of colours can see: the order of its
 // legs around each ring, how narrow each is for all rings together, and the rate
 // of the whole by itself. Rings that are
-// rotations of each other hash alike.
+// rotations of each other hash alike, and chains whatever the order of their legs.
 func (j *job) layoutHash(pt *pattern, g groupID, own []float64) (uint64, error) {
-	n := len(j.ranksOf(g))
-	parts := float64(j.ringsOf(pt.shape, g))
+	n, ring := len(j.ranksOf(g)), leastRotation
+	if pt.lanes != collective.Cycle {
+		n, ring = n-1, sumOfAll
+	}
+	parts := float64(j.partsOf(pt.shape, g))
 	var legs []uint64
 	rate := math.Inf(1)
 	sum := uint64(0)
@@ -38,7 +42,7 @@ func (j *job) layoutHash(pt *pattern, g groupID, own []float64) (uint64, error) 
 			}
 			rate = min(rate, narrow)
 			if legs = append(legs, mix2(leg, uint64(math.Float32bits(float32(narrow))))); len(legs) == n {
-				sum += leastRotation(legs)
+				sum += ring(legs)
 				legs = legs[:0]
 			}
 			return nil
@@ -48,6 +52,15 @@ func (j *job) layoutHash(pt *pattern, g groupID, own []float64) (uint64, error) 
 		}
 	}
 	return mix2(sum, uint64(math.Float32bits(float32(rate)))), nil
+}
+
+// sumOfAll hashes a multiset.
+func sumOfAll(v []uint64) uint64 {
+	h := uint64(0)
+	for _, x := range v {
+		h += mix(x)
+	}
+	return mix(h)
 }
 
 // shapeHash hashes what decides how long a coupled collective travels: how its

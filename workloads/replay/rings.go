@@ -1,5 +1,7 @@
 package replay
 
+import "github.com/weft-sim/weft/workloads/collective"
+
 // A ring over several hosts enters and leaves each host through one GPU, and
 // so through one NIC. Libraries therefore run several rings at once, each with
 // its part of the message, that go through every host from another GPU: ring q
@@ -83,6 +85,27 @@ func (j *job) eachRing(pt shape, g groupID, f func(lane int, a, b int32) error) 
 		}
 		for i := range n {
 			if err := f(q*n+i, order[i], order[(i+1)%n]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// eachChain calls f for every lane of the chains of a broadcast or reduce, chain
+// after chain: each ring from the root on, or to it.
+func eachChain(pt shape, ranks []int32, f func(lane int, a, b int32) error) error {
+	n := len(ranks)
+	for q, ring := range *pt.orders {
+		first := 0
+		for ring[first] != pt.root {
+			first++
+		}
+		if pt.lanes == collective.ToRoot {
+			first++
+		}
+		for i := range n - 1 {
+			if err := f(q*(n-1)+i, ranks[ring[(first+i)%n]], ranks[ring[(first+i+1)%n]]); err != nil {
 				return err
 			}
 		}

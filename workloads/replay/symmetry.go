@@ -121,7 +121,7 @@ func (c *classes) start(j *job) error {
 		switch {
 		case pt.lanes.Coupled():
 			hash = func(g groupID) (uint64, error) { return j.shapeHash(pt, g) }
-		case !pt.merged || pt.lanes != collective.Cycle:
+		case !pt.merged:
 			continue
 		}
 		err := j.eachGroup(pt, func(g groupID) error {
@@ -218,7 +218,7 @@ func (c *classes) round(j *job) error {
 		if err := j.eachGroup(pt, func(g groupID) error {
 			gcol := c.groupCol[g.comm][g.group]
 			flow := mix2(gcol, uint64(k))
-			cycle := pt.lanes == collective.Cycle
+			cycle := pt.lanes == collective.Cycle || pt.orders != nil
 			acc := &accGroup[g.comm][g.group]
 			if pt.lanes == collective.AllPairs {
 				return c.roundPairs(j, k, g, acc, accRank, accRes)
@@ -236,7 +236,10 @@ func (c *classes) round(j *job) error {
 					return nil
 				})
 			}
-			n := len(j.ranksOf(g))
+			lanes := len(j.ranksOf(g)) // of a ring
+			if pt.lanes != collective.Cycle {
+				lanes--
+			}
 			return j.eachLane(pt.shape, g, func(i int, a, b int32) error {
 				p, err := j.wires.path(a, b)
 				if err != nil {
@@ -244,7 +247,7 @@ func (c *classes) round(j *job) error {
 				}
 				pt := k
 				if cycle {
-					pt = ringPattern(k, i/n)
+					pt = ringPattern(k, i/lanes)
 				}
 				lane := c.laneColour(pt, gcol, a, b, c.pathHash(&p))
 				*acc += lane

@@ -76,11 +76,15 @@ func (s *laneSet) follow(p collective.Plan, n int) sim.Time {
 	case p.Pattern.Coupled():
 		return sim.Time(p.Hops)*(s.within+pace.Step) + sim.Time(p.NetHops)*(s.between+pace.NetStep)
 	case p.Pattern != collective.Cycle:
-		var sum sim.Time
-		for _, l := range s.legs {
-			sum += step(l)
+		var longest sim.Time
+		for legs := s.legs; len(legs) > 0; legs = legs[n-1:] {
+			var sum sim.Time
+			for _, l := range legs[:n-1] {
+				sum += step(l)
+			}
+			longest = max(longest, sum)
 		}
-		return sum
+		return longest
 	}
 	part := p.Message / sim.Bytes(s.rings)
 	if p.Message%sim.Bytes(s.rings) != 0 {

@@ -115,6 +115,8 @@ func (j *job) partsOf(pt shape, g groupID) int64 {
 		return int64(j.ringsOf(pt, g))
 	case pt.lanes.Coupled():
 		return pt.lanes.Parts(j.layoutOf(g), pt.orders)
+	case pt.orders != nil:
+		return int64(len(*pt.orders))
 	}
 	return 1
 }

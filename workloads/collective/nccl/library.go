@@ -163,7 +163,7 @@ func (m *Communicator) Run(op workloads.Coll, c Choice, size sim.Bytes, s Settin
 	switch {
 	case c.Algorithm == Tree:
 		out.Orders = m.chains
-	case c.Algorithm == Ring && !chained(op):
+	case c.Algorithm == Ring:
 		out.Orders = m.rings
 	}
 	return out
