@@ -3,91 +3,24 @@ package main
 import (
 	"fmt"
 
-	"github.com/spf13/cobra"
-
 	"github.com/weft-sim/weft/cmd/weft/internal/report"
 	"github.com/weft-sim/weft/sim"
-	"github.com/weft-sim/weft/workloads"
-	"github.com/weft-sim/weft/workloads/replay"
 )
 
-// The operations of a bench that are not collectives.
-const (
-	sendRecv = "sendrecv"
-	copying  = "copy"
-)
-
-// benchSendRecv is sendrecv of nccl-tests.
-func benchSendRecv(cmd *cobra.Command, a *app, o *overrides, sw sweep, format string) error {
-	stop := a.Spin("simulating")
-	defer stop()
-	q, job, err := stage(cmd, o, sw)
-	if err != nil {
+// copies is a bench of copies between the GPUs of a node.
+func (b *bench) copies(noPeer bool, format string) error {
+	cmd, sw := b.cmd, b.sweep
+	why := "copy runs one size, that of -e, with copy engines, and no library"
+	if err := b.refuse(why, "minbytes", "stepfactor", "stepbytes", "nthreads", "datatype", "op", "root", "cudagraph", "iters", "warmup_iters", "check", "average",
+		"library", "version", "env", "algo", "proto", "launch", "output_file"); err != nil {
 		return err
 	}
-	group, n, err := take(cmd, job, int(sw.gpus))
-	if err != nil {
-		return err
-	}
-	if n < 2 {
-		return usage(cmd, "sendrecv takes two GPUs at least, and there is one; name a system with more")
-	}
-	hw, err := q.Hardware(nil)
-	if err != nil {
-		return q.mend(err)
-	}
-	var ranks []int32
-	if group.Ranks != nil {
-		ranks = group.Ranks[0]
-	} else {
-		for r := range int32(n) {
-			ranks = append(ranks, r)
-		}
-	}
-	b := &report.Bench{
-		Op: sendRecv, System: q.system(), GPUs: n, Nodes: int(job.Machine.Hosts), Type: "float", RedOp: "none", Root: -1,
-		Version: version, Warnings: report.Grave(job.Warnings),
-	}
-	if b.Nodes > 1 {
-		b.Warnings = append(b.Warnings, "how many channels NCCL has for a peer on another node is assumed from one cluster")
-	}
-	b.Warnings = append(b.Warnings, smallMessages(workloads.Broadcast, sim.Bytes(sw.begin), n)...)
-	for _, size := range sw.sizes() {
-		m, err := withKernels(job.Machine, hw.GPU, n, size)
-		if err != nil {
-			return err
-		}
-		res, err := replay.Run(cmd.Context(), neighbours(int32(len(m.Ranks)), ranks, size), m, job.Options)
-		if err != nil {
-			return fmt.Errorf("bench sendrecv of %s: %w", report.Size(size), err)
-		}
-		r := report.BenchRow{
-			Size: size, Count: int64(size) / elementSize, Time: res.StepTime,
-			Algo: "direct", Proto: "simple", WireBytes: float64(size), Bottleneck: busiest(res),
-		}
-		if r.Time > 0 {
-			r.AlgBW = sim.Rate(float64(size) / r.Time.Seconds())
-			r.BusBW = r.AlgBW
-		}
-		b.Rows = append(b.Rows, r)
-	}
-	stop()
-	return a.tell(b, b.Warnings, format)
-}
-
-// benchCopies is copies between the GPUs of a node.
-func benchCopies(cmd *cobra.Command, a *app, o *overrides, sw sweep, noPeer bool, format string) error {
-	for _, flag := range [...]string{"minbytes", "stepfactor", "algo"} {
-		if f := cmd.Flags().Lookup(flag); f.Changed {
-			return usage(cmd, "--%s %s: copy runs one size, that of -e, and has no algorithm", flag, f.Value)
-		}
-	}
-	if !cmd.Flags().Lookup("maxbytes").Changed {
+	if !cmd.Flags().Changed("maxbytes") {
 		sw.end = copySize
 	}
-	stop := a.Spin("simulating")
+	stop := b.app.Spin("simulating")
 	defer stop()
-	q, job, err := stage(cmd, o, sw)
+	q, job, err := stage(cmd, &b.over, sw)
 	if err != nil {
 		return err
 	}
@@ -95,12 +28,11 @@ func benchCopies(cmd *cobra.Command, a *app, o *overrides, sw sweep, noPeer bool
 	if m.Hosts > 1 {
 		return usage(cmd, "a copy engine stays within a node, and there are %d; expected --nodes 1", m.Hosts)
 	}
-	n := len(m.Ranks)
-	if sw.gpus > 0 {
-		if _, n, err = take(cmd, job, int(sw.gpus)); err != nil {
-			return err
-		}
+	ranks, err := take(cmd, job, sw.perNode(), sw.taken())
+	if err != nil {
+		return err
 	}
+	n := len(ranks)
 	if n < 2 {
 		return usage(cmd, "a copy takes two GPUs, and there is one; expected -g 2 or more, or a system with more")
 	}
@@ -114,24 +46,9 @@ func benchCopies(cmd *cobra.Command, a *app, o *overrides, sw sweep, noPeer bool
 		return err
 	}
 	stop()
-	return a.tell(c, c.Warnings, format)
+	return b.app.tell(c, c.Warnings, format)
 }
 
 // copySize is that of a copy unless another is asked for: nvbandwidth's buffer
 // (NVIDIA/nvbandwidth, README.md).
 const copySize = size(512 << 20)
-
-// busiest names the class of links with the highest peak, "" if no link was
-// used.
-func busiest(res *replay.Result) string {
-	var most *replay.LinkUse
-	for i := range res.Links {
-		if l := &res.Links[i]; most == nil || l.Peak > most.Peak {
-			most = l
-		}
-	}
-	if most == nil {
-		return ""
-	}
-	return most.Class
-}

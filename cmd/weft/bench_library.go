@@ -1,0 +1,186 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/weft-sim/weft/configs"
+	"github.com/weft-sim/weft/workloads/collective"
+	"github.com/weft-sim/weft/workloads/collective/nccl"
+)
+
+// The libraries that a bench runs.
+const (
+	byNCCL    = "nccl"
+	byNothing = "explicit" // what the command line says, without kernels
+)
+
+// library is the flags that say who runs a collective, and how it was started.
+// They set keys of the scenario, as --set does.
+type library struct {
+	name    choice
+	version word
+	env     []string
+	algo    word
+	proto   word
+	launch  choice
+}
+
+// flags gives a verb the flags.
+func (l *library) flags(f *pflag.FlagSet) {
+	l.name.allowed = []string{byNCCL, byNothing}
+	l.launch.allowed = nccl.Launches()
+	f.Var(&l.name, "library", "`library` whose choice and kernels run: nccl (default), or explicit, a ring or what --algo says, on bare wires")
+	f.Var(&l.version, "version", "`release` of the library, such as 2.27 or 2.27.3 (default "+nccl.Latest.String()+")")
+	f.StringArrayVar(&l.env, "env", nil, "`NAME=VALUE` of a variable of the library; may be repeated")
+	f.Var(&l.algo, "algo", "`algorithm` to force, as NCCL_ALGO takes it; with --library explicit ring or direct")
+	f.Var(&l.proto, "proto", "`protocol` to force, as NCCL_PROTO takes it")
+	f.Var(&l.launch, "launch", "`way` in which the host starts kernels: "+strings.Join(nccl.Launches(), ", ")+" (default as -g, -t and -G say, else process-per-gpu)")
+}
+
+// nccl gives a verb the flags of NCCL alone.
+func (l *library) nccl(f *pflag.FlagSet) {
+	l.launch.allowed = nccl.Launches()
+	f.Var(&l.version, "version", "`release` of NCCL, such as 2.27 or 2.27.3 (default "+nccl.Latest.String()+")")
+	f.StringArrayVar(&l.env, "env", nil, "`NAME=VALUE` of an NCCL variable; may be repeated")
+	f.Var(&l.launch, "launch", "`way` in which the host starts kernels: "+strings.Join(nccl.Launches(), ", ")+" (default process-per-gpu)")
+}
+
+// check refuses what contradicts itself, before a machine is built.
+func (l *library) check(cmd *cobra.Command, sw *sweep) error {
+	graph := cmd.Flags().Lookup("cudagraph")
+	switch {
+	case sw.graph > 0 && l.launch.value != "" && l.launch.value != nccl.CUDAGraph.String():
+		return usage(cmd, "-G %d and --launch %s: a CUDA graph is --launch %v, expected one of them", sw.graph, l.launch.value, nccl.CUDAGraph)
+	case graph.Changed && sw.graph == 0 && l.launch.value == nccl.CUDAGraph.String():
+		return usage(cmd, "-G 0 and --launch graph: expected one of them")
+	case sw.threads > 1 && sw.gpus > 1 && l.launch.value == "" && l.name.value != byNothing:
+		return usage(cmd, "-t %d and -g %d: threads with several GPUs each are not simulated; expected -t %d, or --launch beside it", sw.threads, sw.gpus, sw.perNode())
+	}
+	if l.name.value == byNothing {
+		for _, flag := range []string{"version", "env", "proto", "launch"} {
+			if f := cmd.Flags().Lookup(flag); f.Changed {
+				return usage(cmd, "--%s: no library runs with --library %s, so it says nothing", flag, byNothing)
+			}
+		}
+		return nil
+	}
+	release := nccl.Latest
+	if l.version != "" {
+		var err error
+		if release, err = nccl.ParseVersion(string(l.version)); err != nil {
+			return usage(cmd, "--version: %w", err)
+		}
+	}
+	set := map[string]string{}
+	for _, e := range l.env {
+		name, value, _ := strings.Cut(e, "=")
+		if _, ok := set[name]; ok {
+			return usage(cmd, "--env %s: %s is set twice", e, name)
+		}
+		set[name] = value
+		if _, err := nccl.ParseEnv(release, []string{e}); err != nil {
+			return usage(cmd, "--env: %w", err)
+		}
+	}
+	for _, force := range l.forced() {
+		if value, ok := set[force.variable]; ok {
+			return usage(cmd, "%s %s and --env %s=%s: expected one of them", force.flag, force.value, force.variable, value)
+		}
+	}
+	return nil
+}
+
+// checkForced refuses algorithms and protocols that the library has not.
+func (l *library) checkForced(cmd *cobra.Command, name string) error {
+	if name != byNCCL {
+		if l.proto != "" {
+			return usage(cmd, "--proto %s: no library runs, so there is no protocol to choose", l.proto)
+		}
+		return nil
+	}
+	for _, f := range l.forced() {
+		if f.value == "" {
+			continue
+		}
+		if _, err := nccl.ParseEnv(nccl.Latest, []string{f.variable + "=" + f.value}); err != nil {
+			hint := ""
+			if f.value == collective.Direct.String() {
+				hint = "; direct transfers are --library " + byNothing
+			}
+			return usage(cmd, "%s %s: %w%s", f.flag, f.value, innermost(err), hint)
+		}
+	}
+	return nil
+}
+
+// force is a flag that is a variable of NCCL.
+type force struct{ flag, variable, value string }
+
+// forced lists the flags that force something.
+func (l *library) forced() []force {
+	return []force{{"--algo", "NCCL_ALGO", string(l.algo)}, {"--proto", "NCCL_PROTO", string(l.proto)}}
+}
+
+// overlay returns the keys that the flags set.
+func (l *library) overlay(name string) []configs.Flag {
+	var all []configs.Flag
+	add := func(flag, path, value string) {
+		if value != "" {
+			all = append(all, configs.Flag{Name: flag, Path: path, Value: value})
+		}
+	}
+	add("--library", "collectives.library", l.name.value)
+	add("--version", "collectives.version", quoted(string(l.version)))
+	add("--launch", "collectives.launch", l.launch.value)
+	if name != byNCCL {
+		return all
+	}
+	for _, e := range l.env {
+		name, value, _ := strings.Cut(e, "=")
+		add("--env", "collectives.env."+name, quoted(value))
+	}
+	for _, f := range l.forced() {
+		add(f.flag, "collectives.env."+f.variable, quoted(f.value))
+	}
+	return all
+}
+
+// quoted makes a value a text of YAML: 2.30 is a release, not a number.
+func quoted(value string) string {
+	if value == "" {
+		return ""
+	}
+	return "'" + strings.ReplaceAll(value, "'", "''") + "'"
+}
+
+// launched is the way to launch that the flags of nccl-tests say, "" if they
+// say none: nccl-tests runs the GPUs of -g in one process and thread.
+func (sw *sweep) launched() string {
+	switch {
+	case sw.graph > 0:
+		return nccl.CUDAGraph.String()
+	case sw.threads > 1:
+		return nccl.Threads.String()
+	case sw.gpus > 1:
+		return nccl.OneProcess.String()
+	}
+	return ""
+}
+
+// explicitly returns who picks the algorithm that --algo names where no
+// library does, nil if it names none.
+func (l *library) explicitly() (collective.Chooser, error) {
+	switch l.algo {
+	case "":
+		return nil, nil
+	case word(collective.Direct.String()):
+		return collective.Explicit(collective.Direct), nil
+	case word(collective.Ring.String()):
+		return collective.Explicit(collective.Ring), nil
+	}
+	return nil, fmt.Errorf("read %q, expected ring or direct", l.algo)
+}
