@@ -60,6 +60,9 @@ func (m *Model) off(op workloads.Coll, a Algorithm, p Protocol) string {
 	if why := m.offAlgorithm(a); why != "" {
 		return why
 	}
+	if sharded(op) && m.Nodes > 1 && (a == NVLS || a == CollNetDirect) && m.perNode() > float64(m.graph(a).Channels) {
+		return "needs as many heads as a node has GPUs"
+	}
 	if why := m.Env.masked(op, a, p); why != "" {
 		return why
 	}
@@ -72,7 +75,7 @@ func (m *Model) off(op workloads.Coll, a Algorithm, p Protocol) string {
 func (m *Model) offAlgorithm(a Algorithm) string {
 	switch a {
 	case CollNetDirect, CollNetChain:
-		return "in-network reduction is off (NCCL_COLLNET_ENABLE=0, the default)"
+		return m.offCollNet(a)
 	case PAT:
 		switch {
 		case m.Version.before(23):
@@ -94,11 +97,33 @@ func (m *Model) offAlgorithm(a Algorithm) string {
 			return "no NVSwitch with multicast"
 		case m.NVLS.Channels < 2 && !m.Version.before(28):
 			return "needs two heads"
-		case a == NVLS && m.Nodes > 1:
+		case a == NVLS && m.Nodes > 1 && !m.collNet():
 			return "several nodes need in-network reduction for it"
 		case a == NVLSTree && m.Nodes == 1:
 			return "one node has no tree"
 		}
+	}
+	return ""
+}
+
+// collNet reports whether in-network reduction is asked for, and may be had.
+func (m *Model) collNet() bool {
+	return m.Env.CollNet && m.Nodes >= max(2, m.Env.CollNetNodes)
+}
+
+// offCollNet says why in-network reduction is not considered.
+func (m *Model) offCollNet(a Algorithm) string {
+	switch {
+	case !m.Env.CollNet:
+		return "in-network reduction is off (NCCL_COLLNET_ENABLE=0, the default)"
+	case !m.collNet():
+		return fmt.Sprintf("in-network reduction needs %d nodes", max(2, m.Env.CollNetNodes))
+	case m.perNode() > mostDirect:
+		return fmt.Sprintf("in-network reduction takes at most %d GPUs a node", mostDirect)
+	case m.graph(a).Channels == 0 && a == CollNetDirect:
+		return "no channels for it: it needs NVSwitch"
+	case m.graph(a).Channels == 0:
+		return "no channels for it"
 	}
 	return ""
 }
@@ -152,20 +177,31 @@ type Choice struct {
 	Estimate
 	Channels int       // which is thread blocks of the kernel
 	Next     *Estimate // the next best; nil if nothing else is considered
+	Rule     *Rule     // of a tuner that decided; nil is NCCL's own choice
 }
 
 // Choose returns what NCCL runs for a message: of what it considers, the least
 // time, and of equals the first.
 func (m *Model) Choose(op workloads.Coll, size sim.Bytes) (Choice, error) {
+	rule := m.Tuner.choose(m, op, size)
 	var best, next *Estimate
 	for _, e := range m.Estimates(op, size) {
+		ruled := rule != nil && e.Algorithm == rule.Algorithm && e.Protocol == rule.Protocol
 		switch {
-		case e.Off != "":
+		case e.Off != "" || ruled:
 		case best == nil || e.Time < best.Time:
 			best, next = &e, best
 		case next == nil || e.Time < next.Time:
 			next = &e
 		}
+	}
+	if rule != nil {
+		c := Choice{Estimate: m.Estimate(op, rule.Algorithm, rule.Protocol, size), Next: best, Rule: rule}
+		c.Channels = m.RunChannels(op, c.Estimate, size)
+		if rule.Channels > 0 {
+			c.Channels = min(rule.Channels, m.mostChannels(rule.Algorithm))
+		}
+		return c, nil
 	}
 	if best == nil {
 		return Choice{}, fmt.Errorf("choose as NCCL: nothing is left for %v with %s; Ring with Simple works for every operation", op, m.Env)

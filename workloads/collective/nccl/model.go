@@ -54,8 +54,9 @@ type Summary struct {
 type Model struct {
 	Version Version
 	Summary
-	Env Env
-	c   *constants
+	Env   Env
+	Tuner Tuner // rules that go before NCCL's own choice; none at first
+	c     *constants
 }
 
 // New returns the model of a job.
@@ -113,6 +114,10 @@ func (m *Model) graph(a Algorithm) Graph {
 		return m.Ring
 	case NVLS, NVLSTree:
 		return m.NVLS
+	case CollNetDirect:
+		return m.Direct
+	case CollNetChain:
+		return m.Chain
 	}
 	return m.Tree
 }
@@ -123,7 +128,7 @@ func (m *Model) bandwidth(op workloads.Coll, a Algorithm, p Protocol) float64 {
 	n, per := float64(m.Ranks), m.perNode()
 	channels := float64(g.Channels)
 	b := g.Intra
-	if m.Nodes > 2 {
+	if m.Nodes > 2 && a != CollNetDirect && a != CollNetChain {
 		b = g.Inter
 	}
 	if a == NVLS || a == NVLSTree {
@@ -169,9 +174,19 @@ func (m *Model) bandwidth(op workloads.Coll, a Algorithm, p Protocol) float64 {
 			bus *= 0.75
 		}
 	}
+	if a == CollNetDirect {
+		if sharded(op) {
+			return per * min(g.Intra, 0.9*g.Inter)
+		}
+		shared := per / channels // GPUs that go by one NIC
+		bus /= shared - (shared-1)/2
+		if m.SM >= 90 {
+			bus *= 0.85
+		}
+	}
 	// From here on bytes of the message, not of the bus.
 	switch {
-	case a == Tree:
+	case a == Tree || a == CollNetDirect || a == CollNetChain:
 		return bus * 0.5
 	case a == Ring:
 		return bus * n / steps(op, m.Ranks)
@@ -264,6 +279,11 @@ func (m *Model) latency(op workloads.Coll, a Algorithm, p Protocol) float64 {
 		return base + intra
 	case NVLSTree:
 		return base + intra + 2*m.log2Nodes()*inter
+	case CollNetDirect:
+		per := m.perNode()
+		return base + 2*(min(1, per-1)*intra+0.4*(per-1)) + inter
+	case CollNetChain:
+		return base + 2*(m.perNode()-1)*intra + inter
 	}
 	return base + m.log2Nodes()*inter/3.5 + 2.8*float64(m.Ranks) // PAT
 }

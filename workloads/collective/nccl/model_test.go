@@ -103,8 +103,8 @@ func TestEnvironment(t *testing.T) {
 		{"NCCL_PROTO=^LL,Simpel", `read "Simpel"`},
 		{"NCCL_NVLS_ENABLE=3", "whole number from 0 to 2"},
 		{"NCCL_P2P_LEVEL=NVLINK", "expected one of LOC"},
-		{"NCCL_COLLNET_ENABLE=1", "does not choose in-network reduction"},
-		{"NCCL_DEBUG=INFO", "does not act on the choice"},
+		{"NCCL_COLLNET_ENABLE=2", "whole number from 0 to 1"},
+		{"NCCL_CHECKS_DISABLE=1", "does not act on anything here"},
 	} {
 		_, err := ParseEnv(Latest, []string{c.set})
 		require.Error(t, err, c.set)

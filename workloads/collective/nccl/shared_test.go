@@ -188,3 +188,26 @@ func every[T ~uint8](n int) []T {
 	}
 	return all
 }
+
+// channelsOf returns the GPUs of each channel of a graph file, by graph.
+func channelsOf(t *testing.T, xml string) map[string][][]int32 {
+	t.Helper()
+	all := map[string][][]int32{}
+	graph := ""
+	id, dev := regexp.MustCompile(`<graph id="(\d+)"`), regexp.MustCompile(`<gpu dev="(?:0x)?([0-9a-f]+)"`)
+	for line := range strings.Lines(xml) {
+		if m := id.FindStringSubmatch(line); m != nil {
+			graph = m[1]
+		}
+		if strings.Contains(line, "<channel>") {
+			all[graph] = append(all[graph], nil)
+		}
+		if m := dev.FindStringSubmatch(line); m != nil {
+			n, err := strconv.ParseInt(m[1], 16, 32)
+			require.NoError(t, err)
+			last := len(all[graph]) - 1
+			all[graph][last] = append(all[graph][last], int32(n))
+		}
+	}
+	return all
+}
