@@ -45,6 +45,10 @@ type Setting struct {
 	// Plugin is what the network and its plugin add; the zero value is
 	// InfiniBand by NCCL's own transport.
 	Plugin Plugin
+	// RoundTrip is the latency of the longest way across the network, there and
+	// back, by its wires alone: what a connection has in flight bounds its rate.
+	// 0 is too short to matter, as within a building.
+	RoundTrip sim.Time
 }
 
 // Plugin is what a network costs beyond its wires: proxies, completions,
@@ -52,6 +56,7 @@ type Setting struct {
 type Plugin struct {
 	Base sim.Time // once for each collective, beyond NCCL's own transport on InfiniBand
 	Step sim.Time // each crossing of the network, beyond the same
+	Post sim.Time // each slice that a connection sends, beyond the same
 	Rate float64  // part of the wires' rate that it reaches; 0 is all
 }
 

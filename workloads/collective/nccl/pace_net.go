@@ -1,12 +1,225 @@
 package nccl
 
 import (
+	"math"
+	"math/bits"
+
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/workloads"
 	"github.com/weft-sim/weft/workloads/collective"
 )
 
-// netPace is Pace over several nodes.
-func (m *Model) netPace(_ workloads.Coll, _ Choice, _ sim.Bytes, _ Setting) collective.Pace {
-	return collective.Pace{}
+// netPace is Pace over several nodes: the steps within a node cost what they
+// cost there, those across it what proxies and the network's plugin take, and a
+// thread block sends no faster than its part of the queue pairs lets it.
+//
+// Source of all sizes: NVIDIA/nccl 2.30.7, src/enqueue.cc, src/device/*.h.
+func (m *Model) netPace(op workloads.Coll, c Choice, size sim.Bytes, s Setting) collective.Pace {
+	g := GenerationOf(m.SM)
+	k := crossing{Costs: &costs[g], net: &netCosts[g], post: s.Plugin.Post.Seconds() * 1e6, trip: s.RoundTrip.Seconds() * 1e6}
+	var w netWork
+	switch {
+	case c.Algorithm == NVLSTree:
+		w = k.nvlsTree(m, c, size)
+	case c.Algorithm == Tree:
+		w = k.tree(m, c, size)
+	case c.Algorithm == PAT:
+		w = k.pat(m, op, c, size)
+	case chained(op):
+		w = k.chain(m, c, size)
+	default:
+		w = k.ring(m, op, c, size)
+	}
+	p := collective.Pace{
+		Start:   micros(w.start) + s.Plugin.Base,
+		Step:    micros(w.step),
+		NetStep: micros(w.net) + s.Plugin.Step,
+		Spread:  micros(w.fill),
+		Limit:   sim.Rate(w.limit * 1e9),
+	}
+	switch s.Launch {
+	case Threads:
+		p.Start += micros(host.Thread)
+	case OneProcess:
+		p.Floor = micros(host.OneProcess * m.perNode())
+	case PyTorch:
+		p.Floor = micros(host.PyTorch)
+	}
+	return p
+}
+
+// crossing is what steps cost within nodes and between them.
+type crossing struct {
+	*Costs
+	net  *NetCosts
+	post float64 // of the plugin
+	trip float64 // round trip of the wires
+}
+
+// netWork is what kernels and proxies do beyond the wires, in microseconds and
+// GB/s.
+type netWork struct{ start, step, net, fill, limit float64 }
+
+func (k crossing) of(p Protocol) netWork {
+	return netWork{start: k.Start[p], step: k.Costs.Step[p], net: k.net.Step[p]}
+}
+
+// Sizes, in bytes of the message.
+const (
+	llChunk    = 32 << 10 // a step of LL
+	ll128Chunk = 576000   // a step of LL128
+	window     = 8        // steps of a connection's buffer
+	ringSteps  = 2        // of a slice of a ring, Simple
+)
+
+// inFlight is what connections carry that have so many slices on their way and
+// must wait a round trip for each to be acknowledged, in GB/s.
+func (k crossing) inFlight(channels, slice, slices float64) float64 {
+	if k.trip <= 0 {
+		return math.Inf(1)
+	}
+	return channels * slices * slice / k.trip / 1e3
+}
+
+// ring is of a ring over all ranks. Every slice of every rank crosses the
+// network somewhere, so that all wait for the connections there.
+func (k crossing) ring(m *Model, op workloads.Coll, c Choice, size sim.Bytes) netWork {
+	p, channels := c.Protocol, float64(c.Channels)
+	w := k.of(p)
+	part := float64(size) / channels / float64(m.Ranks)
+	rate, post := k.net.Ring[p]*1e3, k.net.Post[p]+k.post
+	if p != Simple {
+		// Few bytes: the crossing's handling of a slice sets the pace of all
+		// steps, and the more bytes a slice has the less of it is seen.
+		w.limit = channels * rate / 1e3
+		post -= part / p.Payload() / rate
+		w.step, w.net = max(w.step, post), max(w.net, post)
+		return w
+	}
+	own := k.Own[2]
+	switch op {
+	case workloads.AllGather:
+		own = k.Own[0]
+	case workloads.ReduceScatter:
+		own = k.Own[1]
+	}
+	w.fill = own * part / rate
+	slice := max(min(part, ringChunk)/2, leastSlice)
+	w.step = max(0, w.step-slice/rate, post-slice/rate)
+	w.limit = min(channels*slice/(slice/rate+post)/1e3, k.inFlight(channels, slice, window/ringSteps))
+	return w
+}
+
+// tree is of two binary trees over nodes with a chain in each: what the proxy
+// sends, and all that Simple does, goes on once a chunk has arrived whole.
+func (k crossing) tree(m *Model, c Choice, size sim.Bytes) netWork {
+	p, channels := c.Protocol, float64(c.Channels)
+	w := k.of(p)
+	part := float64(size) / channels
+	rate := k.net.Tree[p] * 1e3
+	chunk := m.treeChunk(c, size)
+	first := min(part, chunk) / p.Payload() / rate
+	more := max(0, math.Ceil(part/chunk)-1)
+	part /= p.Payload()
+	w.limit = channels * part / (part/rate + more*(k.net.Child[p]+k.post)) / 1e3
+	if more >= window {
+		w.limit = min(w.limit, k.inFlight(channels, chunk/p.Payload(), window))
+	}
+	w.net += k.post
+	if p == Simple {
+		w.step, w.net = max(w.step, first), w.net+first
+	}
+	return w
+}
+
+// treeChunk is what a tree passes on at once, in bytes of the message.
+func (m *Model) treeChunk(c Choice, size sim.Bytes) float64 {
+	switch c.Protocol {
+	case LL:
+		return llChunk
+	case Simple:
+		return chainChunk
+	}
+	chunk, per := float64(ll128Chunk), m.perNode()
+	depth := 1 + m.log2Nodes() + 0.1*per
+	for _, rule := range []struct{ times, least float64 }{{64, 128 << 10}, {16, 32 << 10}} {
+		for chunk > rule.least && float64(size)/(float64(c.Channels)*chunk) < depth*rule.times/per {
+			chunk /= 2
+		}
+	}
+	return chunk
+}
+
+// chain is of a broadcast or a reduction along the ring.
+func (k crossing) chain(m *Model, c Choice, size sim.Bytes) netWork {
+	p, channels := c.Protocol, float64(c.Channels)
+	w := k.of(p)
+	chunk := float64(chainChunk)
+	switch p {
+	case LL:
+		chunk = llChunk
+	case LL128:
+		chunk = ll128Chunk
+	}
+	part, rate := float64(size)/channels, k.net.Ring[p]*1e3
+	// A rank hands on and is done: of calls that follow one another each takes
+	// what handling it takes, while the one before is still on its way.
+	w.start += k.net.Post[p] + k.post
+	hop := min(chunk, part) / p.Payload() / rate
+	w.net = hop
+	if p == Simple {
+		w.step = max(w.step, hop)
+	}
+	more := max(0, math.Ceil(part/chunk)-1)
+	part /= p.Payload()
+	w.limit = channels * part / (part/rate + more*(k.net.Post[p]+k.post)) / 1e3
+	return w
+}
+
+// pat is of binomial trees of one rank a node.
+func (k crossing) pat(m *Model, op workloads.Coll, c Choice, size sim.Bytes) netWork {
+	w := k.of(Simple)
+	w.limit = float64(c.Channels) * k.net.Ring[Simple]
+	return w
+}
+
+// nvlsTree is of a reduction in each node's switch and a tree over nodes for
+// each head. A round is a chunk of each head; several are under way, one in
+// each stage of the pipeline.
+func (k crossing) nvlsTree(m *Model, c Choice, size sim.Bytes) netWork {
+	n := &k.net.NVLSTree
+	rate := n.Pair
+	if m.Nodes > 2 {
+		rate = n.Many
+	}
+	channels, heads := float64(c.Channels), float64(max(m.NVLS.Channels, 1))
+	part := float64(size) / channels
+	round := min(part, heads*m.nvlsTreeChunk(c.Channels, size))
+	// While the pipeline fills, sums go up alone and results come down alone:
+	// such a round takes half of one that shares links and warps with both.
+	rounds := part / round
+	fill := (n.Fill + n.Level*m.levels()) * round / (rate * 1e3) * (1 - 1/(2*rounds))
+	w := netWork{start: k.NVLS.Start, net: n.Step + k.post, limit: channels * rate * (heads + 1) / heads, fill: fill}
+	if rounds > window {
+		w.limit = min(w.limit, k.inFlight(channels, round, window)*(heads+1)/heads)
+	}
+	return w
+}
+
+// levels is how deep the deeper of the two binary trees over nodes is.
+func (m *Model) levels() float64 { return float64(bits.Len(uint(m.Nodes - 1))) }
+
+// nvlsTreeChunk is what a thread block sends at once for one head.
+func (m *Model) nvlsTreeChunk(channels int, size sim.Bytes) float64 {
+	chunk := sim.Bytes(128 << 10)
+	if m.Nodes >= 4 {
+		chunk = 64 << 10
+	}
+	at := sim.Bytes(channels * max(m.NVLS.Channels, 1))
+	for _, rule := range []struct{ times, chunk sim.Bytes }{{32, 256 << 10}, {16, 128 << 10}, {4, 64 << 10}, {1, 32 << 10}} {
+		if chunk > rule.chunk && size < rule.times*at*chunk {
+			chunk = rule.chunk
+		}
+	}
+	return float64(chunk)
 }
