@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -202,7 +201,9 @@ func (f *file) points(t *testing.T) [][]string {
 			us = lo
 		}
 		if us == "" {
-			us, coarse = fromRate(t, op, ranks, n, f.get(row, "busbw_gbps"), f.get(row, "algbw_gbps"))
+			of, err := strconv.Atoi(ranks)
+			require.NoError(t, err)
+			us, coarse = fromRate(op, of, n, f.get(row, "busbw_gbps"), f.get(row, "algbw_gbps"))
 		}
 		if us == "" {
 			continue
@@ -248,27 +249,6 @@ func (f *file) points(t *testing.T) [][]string {
 	}
 	return lines
 }
-
-// fromRate works a time out of a published rate, in GB/s, and says whether the
-// rate's last digit is worth more than 5 %.
-func fromRate(t *testing.T, op, ranks string, size int64, bus, alg string) (us string, coarse bool) {
-	n, err := strconv.Atoi(ranks)
-	require.NoError(t, err)
-	rate, f := bus, factor(op, n)
-	if digits(alg) > digits(bus) {
-		rate, f = alg, 1
-	}
-	v, err := strconv.ParseFloat(rate, 64)
-	if err != nil || v <= 0 {
-		return "", false
-	}
-	_, decimals, _ := strings.Cut(rate, ".")
-	half := 0.5 * math.Pow(10, -float64(len(decimals)))
-	return strconv.FormatFloat(float64(size)*f/v/1e3, 'g', 6, 64), half/v > 0.05
-}
-
-// digits counts the significant digits of a decimal.
-func digits(s string) int { return len(strings.TrimLeft(strings.Replace(s, ".", "", 1), "0")) }
 
 // lowLatency is a row of DeepEP's page: bytes of all copies of the tokens, 7168
 // wide, to eight experts: FP8 with a scale for 128 values on the way out, BF16
