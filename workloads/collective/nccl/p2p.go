@@ -1,5 +1,7 @@
 package nccl
 
+import "math/bits"
+
 // peerBatch is how many sends and receives one thread block runs at a time,
 // peerRate GB/s that one channel is reckoned to send into the network.
 //
@@ -89,3 +91,6 @@ func (s *searcher) perNetPeer(w *view, g, p2p int) int {
 	}
 	return max(n, count)
 }
+
+// powerOfTwo rounds up.
+func powerOfTwo(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }

@@ -298,6 +298,9 @@ func (s *searcher) channels() *Channels {
 	for i := range s.views {
 		c.Cross = max(c.Cross, s.of(i).ring.cross)
 	}
+	if s.p.CPU == Intel && s.p.Sockets == 0 && max(c.Ring.TypeIntra, c.Ring.TypeInter, c.Tree.TypeIntra, c.Tree.TypeInter) == SYS {
+		c.Doubts = append(c.Doubts, "channels cross from one socket to another, for which NCCL plans by the model of the CPU, and that is not known: it is taken for Intel's before Sapphire Rapids")
+	}
 	s.orders(c)
 	s.peerChannels(c)
 	c.Peers = s.peersOf()

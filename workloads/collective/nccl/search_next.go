@@ -16,17 +16,17 @@ type turn struct {
 func (k *walk) on(g, step int, to goal) {
 	switch to.by {
 	case inTurn:
-		k.enter(spotOf(spotGPU), g, step+1, to, step+1)
+		k.enter(spotGPU, g, step+1, to, step+1)
 		return
 	case repeat:
-		k.enter(spotOf(spotGPU), g, step+1, to, int(k.now.order[k.now.channels-1][step+1]))
+		k.enter(spotGPU, g, step+1, to, int(k.now.order[k.now.channels-1][step+1]))
 		return
 	}
 	bit := uint64(1) << k.now.channels
 	if len(k.kinds[spotNVS]) > 0 {
 		try, n := k.neighbours(g, bit)
 		for _, p := range try[:n] {
-			k.enter(spotOf(spotGPU), g, step+1, to, p)
+			k.enter(spotGPU, g, step+1, to, p)
 		}
 		return
 	}
@@ -37,7 +37,7 @@ func (k *walk) on(g, step int, to goal) {
 			i = len(t.gpus) - 1 - i
 		}
 		if p := t.gpus[i]; k.used[p]&bit == 0 {
-			k.enter(spotOf(spotGPU), g, step+1, to, int(p))
+			k.enter(spotGPU, g, step+1, to, int(p))
 		}
 	}
 }

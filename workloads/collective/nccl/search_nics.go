@@ -1,9 +1,6 @@
 package nccl
 
-import (
-	"math/bits"
-	"slices"
-)
+import "slices"
 
 // peerLevel is how far GPUs reach each other.
 func (w *view) peerLevel() PathType {
@@ -255,7 +252,7 @@ func (w *view) gpuOfNet(n int) int32 {
 // of ways up to a type. gpu -1 is all GPUs.
 func (w *view) order(kind PathType, gpu int) []int {
 	var all []int
-	var have uint64Set
+	var have indexSet
 	add := func(n int) {
 		if !have.has(n) {
 			have.add(n)
@@ -306,16 +303,14 @@ func (w *view) order(kind PathType, gpu int) []int {
 	return all
 }
 
-// uint64Set is a set of small numbers.
-type uint64Set []uint64
+// indexSet is a set of small numbers.
+type indexSet []uint64
 
-func (s *uint64Set) add(n int) {
+func (s *indexSet) add(n int) {
 	for len(*s) <= n/64 {
 		*s = append(*s, 0)
 	}
 	(*s)[n/64] |= 1 << (n % 64)
 }
 
-func (s uint64Set) has(n int) bool { return n/64 < len(s) && s[n/64]>>(n%64)&1 == 1 }
-
-func powerOfTwo(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
+func (s indexSet) has(n int) bool { return n/64 < len(s) && s[n/64]>>(n%64)&1 == 1 }

@@ -52,9 +52,9 @@ func (w *view) seek(pattern Pattern, least, limit int, reduce bool) layout {
 	return *best
 }
 
+// seeker looks for the channels of one pattern.
 type seeker struct {
 	*view
-	wanted     Pattern
 	best       layout
 	walk       *walk
 	rates      []int32

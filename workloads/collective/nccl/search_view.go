@@ -38,7 +38,7 @@ func SocketRate(v Version, c CPU) float64 {
 	return 5000
 }
 
-// place kinds of a view.
+// spotKind says what NCCL takes a node for.
 type spotKind uint8
 
 const (
@@ -49,6 +49,7 @@ const (
 	spotNIC
 	spotNet // a port, as the network plugin lists them
 	spotKinds
+	nowhere = spotKinds // where a channel comes from that begins at a GPU
 )
 
 // spot is a node of a view.
@@ -60,6 +61,7 @@ type spot struct {
 	ways  [spotKinds][]way // to the spots of a kind; nil where none is reached
 }
 
+// edgeKind is a type of link.
 type edgeKind uint8
 
 const (

@@ -10,7 +10,6 @@ type layout struct {
 	kindInter    PathType
 	same         bool // every channel repeats the first
 	hops         int
-	collNet      bool
 	least, limit int        // channels
 	order        [][]int32  // GPUs of each channel
 	nets         [][2]int32 // ports by which each comes and goes
@@ -129,19 +128,19 @@ func (k *walk) channel() {
 	c := k.now.channels
 	switch {
 	case k.now.pattern == NVLSPattern:
-		k.enter(-1, -1, 0, to, c)
+		k.enter(nowhere, 0, 0, to, c)
 		return
 	case c == 0:
 		to.by = inTurn
-		k.enter(-1, -1, 0, to, 0)
+		k.enter(nowhere, 0, 0, to, 0)
 	default:
 		to.by = repeat
-		k.enter(-1, -1, 0, to, int(k.now.order[c-1][0]))
+		k.enter(nowhere, 0, 0, to, int(k.now.order[c-1][0]))
 	}
 	if !k.now.same || c == 0 {
 		to.by = free
 		for g := range k.gpus {
-			k.enter(-1, -1, 0, to, g)
+			k.enter(nowhere, 0, 0, to, g)
 		}
 	}
 }
@@ -170,20 +169,18 @@ func (k *walk) fromNet(to goal) {
 		switch {
 		case heads:
 			if c < len(ports) && gpu >= 0 && !k.headed(int32(gpu)) {
-				k.enter(spotOf(spotNet), n, 0, to, gpu)
+				k.enter(spotNet, n, 0, to, gpu)
 				done = true
 			}
 		case c > 0 && k.now.same:
 			to.by = repeat
-			k.enter(spotOf(spotNet), n, 0, to, int(k.now.order[c-1][0]))
+			k.enter(spotNet, n, 0, to, int(k.now.order[c-1][0]))
 		default:
 			k.beside(n, gpu, to)
 		}
 		k.netLeft[n] += rate
 	}
 }
-
-func spotOf(k spotKind) int { return int(k) }
 
 // headed reports whether a GPU is the head of a channel already.
 func (k *walk) headed(g int32) bool {
@@ -202,33 +199,33 @@ func (k *walk) beside(n, gpu int, to goal) {
 		steps := k.steps
 		k.steps = 1 << 10
 		to.by = inTurn
-		k.enter(spotOf(spotNet), n, 0, to, 0)
+		k.enter(spotNet, n, 0, to, 0)
 		if k.steps != perfect {
 			k.steps = steps
 		}
 	}
 	to.by = free
 	if gpu >= 0 {
-		k.enter(spotOf(spotNet), n, 0, to, gpu)
+		k.enter(spotNet, n, 0, to, gpu)
 	}
 	for _, g := range k.near[n] {
 		if g != gpu {
-			k.enter(spotOf(spotNet), n, 0, to, g)
+			k.enter(spotNet, n, 0, to, g)
 		}
 	}
 }
 
-// enter steps onto a GPU, from a GPU or a port or out of nowhere (-1).
-func (k *walk) enter(kind, index, step int, to goal, g int) {
-	if kind >= 0 && !k.take(spotKind(kind), index, spotGPU, g, 1, 1) {
+// enter steps onto a GPU, from a GPU or a port or out of nowhere.
+func (k *walk) enter(from spotKind, index, step int, to goal, g int) {
+	if from != nowhere && !k.take(from, index, spotGPU, g, 1, 1) {
 		return
 	}
 	bit := uint64(1) << k.now.channels
 	k.used[g] ^= bit
 	k.pass(g, step, to)
 	k.used[g] ^= bit
-	if kind >= 0 {
-		k.give(spotKind(kind), index, spotGPU, g, 1, 1)
+	if from != nowhere {
+		k.give(from, index, spotGPU, g, 1, 1)
 	}
 }
 
@@ -347,138 +344,4 @@ func (k *walk) portsOf(kind PathType, gpu int) []int {
 		*list = k.order(kind, gpu)
 	}
 	return *list
-}
-
-// heads charges a channel of NVLS: its head twice, for what it reduces and for
-// its own part, all others once.
-func (k *walk) heads(g int) {
-	n := len(k.gpus)
-	times := func(i int) int32 {
-		if i == g {
-			return 2
-		}
-		return 1
-	}
-	in := 0
-	for in < n && k.take(spotNVS, 0, spotGPU, in, times(in), 1) {
-		in++
-	}
-	out := 0
-	if in == n {
-		for out < n && k.take(spotGPU, out, spotNVS, 0, times(out), 1) {
-			out++
-		}
-		if out == n {
-			k.pass(-1, n, goal{net: -1, first: -1})
-		}
-	}
-	for out--; out >= 0; out-- {
-		k.give(spotGPU, out, spotNVS, 0, times(out), 1)
-	}
-	for in--; in >= 0; in-- {
-		k.give(spotNVS, 0, spotGPU, in, times(in), 1)
-	}
-}
-
-// star charges a channel of direct in-network reduction: its head takes a part
-// from every GPU, and sends one back.
-func (k *walk) star(g int) {
-	n := len(k.gpus)
-	part := int32(max(1, n-1))
-	out, in := 0, 0
-	for out < n && k.take(spotGPU, g, spotGPU, out, 0, part) {
-		out++
-	}
-	if out == n {
-		for in < n && k.take(spotGPU, in, spotGPU, g, 0, part) {
-			in++
-		}
-		if in == n {
-			order := k.now.order[k.now.channels]
-			step := 1
-			for i := range n {
-				if i != g {
-					order[step] = int32(i)
-					step++
-				}
-			}
-			k.pass(-1, n, goal{net: -1, first: -1})
-		}
-	}
-	for in--; in >= 0; in-- {
-		k.give(spotGPU, in, spotGPU, g, 0, part)
-	}
-	for out--; out >= 0; out-- {
-		k.give(spotGPU, g, spotGPU, out, 0, part)
-	}
-}
-
-// take lays a channel, times over and divided, along a way, if the way is of
-// the types allowed and wide enough. Several times, or 0 for a part whatever
-// the type, it does not ask for the type.
-func (k *walk) take(from spotKind, a int, to spotKind, b int, times, part int32) bool {
-	w := k.to(k.kinds[from][a], to, b)
-	if w.kind >= DIS {
-		return false
-	}
-	rate, most := k.now.inter, k.now.kindInter
-	if from != spotNet && to != spotNet {
-		rate, most = k.now.intra, k.now.kindIntra
-	}
-	if times == 1 {
-		if w.kind > most {
-			return false
-		}
-		if p := k.now.pattern; p == BalancedTree || p == PlainTree || p == SplitTree {
-			if k.to(k.kinds[to][b], from, a).kind > most {
-				return false
-			}
-		}
-	}
-	rate = rate * max(times, 1) / part
-	if laid := k.lay(w, from, len(w.edges), rate); laid < len(w.edges) {
-		k.lay(w, from, laid, -rate)
-		return false
-	}
-	k.now.hops += len(w.edges)
-	return true
-}
-
-// give takes it back.
-func (k *walk) give(from spotKind, a int, to spotKind, b int, times, part int32) {
-	w := k.to(k.kinds[from][a], to, b)
-	rate := k.now.inter
-	if from != spotNet && to != spotNet {
-		rate = k.now.intra
-	}
-	k.lay(w, from, len(w.edges), -rate*max(times, 1)/part)
-	k.now.hops -= len(w.edges)
-}
-
-// lay takes a rate from the first links of a way and returns from how many it
-// could. PCIe between GPUs over an Intel host bridge costs a fifth more;
-// whatever a NIC writes into a GPU before Ampere costs an eighth on the way
-// back.
-func (k *walk) lay(w *way, from spotKind, count int, rate int32) int {
-	pci := rate
-	if w.host && from == spotGPU {
-		pci = rate * 6 / 5
-	}
-	for i, id := range w.edges[:count] {
-		e := &k.edges[id]
-		cost := rate
-		if e.kind == edgePCI {
-			cost = pci
-		}
-		back := int32(0)
-		if k.p.SM < 80 && from != spotGPU && k.spots[e.to].kind == spotGPU {
-			back = cost / 8
-		}
-		if k.left[id] < cost || back != 0 && k.left[e.back] < back {
-			return i
-		}
-		k.left[id] -= cost
-		k.left[e.back] -= back
-	}
-	return count
 }
