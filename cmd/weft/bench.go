@@ -67,10 +67,12 @@ alone, by the copy of a rank's own part.`,
 		case noPeer:
 			return usage(cmd, "--no-p2p is for copy: for another operation describe a machine whose p2p is nowhere")
 		case word == sendRecv:
-			if err := b.refuse("sendrecv has no algorithm to choose, and its kernels are NCCL's", "library", "version", "env", "algo", "proto", "launch", "cudagraph", "nthreads"); err != nil {
+			if err := b.refuse("sendrecv has no algorithm to choose", "algo", "proto"); err != nil {
 				return err
 			}
-			b.library.name.value = byNothing // there is nothing to choose
+			if err := b.library.check(cmd, &b.sweep); err != nil {
+				return err
+			}
 			return b.run(cmd.Context(), sendRecv, nil, form.value)
 		}
 		op, err := benchOp(cmd, args[0])

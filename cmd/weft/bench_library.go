@@ -9,6 +9,7 @@ import (
 
 	"github.com/weft-sim/weft/configs"
 	"github.com/weft-sim/weft/workloads/collective"
+	engines "github.com/weft-sim/weft/workloads/collective/kernels"
 	"github.com/weft-sim/weft/workloads/collective/nccl"
 )
 
@@ -31,9 +32,9 @@ type library struct {
 
 // flags gives a verb the flags.
 func (l *library) flags(f *pflag.FlagSet) {
-	l.name.allowed = []string{byNCCL, byNothing}
+	l.name.allowed = append([]string{byNCCL, byNothing}, engines.Names()...)
 	l.launch.allowed = nccl.Launches()
-	f.Var(&l.name, "library", "`library` whose choice and kernels run: nccl (default), or explicit, a ring or what --algo says, on bare wires")
+	f.Var(&l.name, "library", "`library` whose choice and kernels run: nccl (default); "+strings.Join(engines.Names(), ", ")+", whose kernels reduce in inference engines and leave the rest to NCCL; or explicit, a ring or what --algo says, on bare wires")
 	f.Var(&l.version, "version", "`release` of the library, such as 2.27 or 2.27.3 (default "+nccl.Latest.String()+")")
 	f.StringArrayVar(&l.env, "env", nil, "`NAME=VALUE` of a variable of the library; may be repeated")
 	f.Var(&l.algo, "algo", "`algorithm` to force, as NCCL_ALGO takes it; with --library explicit ring or direct")
@@ -61,7 +62,7 @@ func (l *library) check(cmd *cobra.Command, sw *sweep) error {
 		return usage(cmd, "-t %d and -g %d: threads with several GPUs each are not simulated; expected -t %d, or --launch beside it", sw.threads, sw.gpus, sw.perNode())
 	}
 	if l.name.value == byNothing {
-		for _, flag := range []string{"version", "env", "proto", "launch"} {
+		for _, flag := range []string{"version", "env", "proto", "launch", "cudagraph"} {
 			if f := cmd.Flags().Lookup(flag); f.Changed {
 				return usage(cmd, "--%s: no library runs with --library %s, so it says nothing", flag, byNothing)
 			}
@@ -69,7 +70,7 @@ func (l *library) check(cmd *cobra.Command, sw *sweep) error {
 		return nil
 	}
 	release := nccl.Latest
-	if l.version != "" {
+	if l.version != "" && (l.name.value == "" || l.name.value == byNCCL) { // another library's version is its own
 		var err error
 		if release, err = nccl.ParseVersion(string(l.version)); err != nil {
 			return usage(cmd, "--version: %w", err)
@@ -87,7 +88,7 @@ func (l *library) check(cmd *cobra.Command, sw *sweep) error {
 		}
 	}
 	for _, force := range l.forced() {
-		if value, ok := set[force.variable]; ok {
+		if value, ok := set[force.variable]; ok && force.value != "" {
 			return usage(cmd, "%s %s and --env %s=%s: expected one of them", force.flag, force.value, force.variable, value)
 		}
 	}
@@ -96,15 +97,14 @@ func (l *library) check(cmd *cobra.Command, sw *sweep) error {
 
 // checkForced refuses algorithms and protocols that the library has not.
 func (l *library) checkForced(cmd *cobra.Command, name string) error {
-	if name != byNCCL {
-		if l.proto != "" {
-			return usage(cmd, "--proto %s: no library runs, so there is no protocol to choose", l.proto)
-		}
-		return nil
-	}
 	for _, f := range l.forced() {
-		if f.value == "" {
+		switch {
+		case f.value == "" || name == byNothing && f.variable == "NCCL_ALGO":
 			continue
+		case name == byNothing:
+			return usage(cmd, "%s %s: no library runs, so there is no protocol to choose", f.flag, f.value)
+		case name != byNCCL:
+			return usage(cmd, "%s %s: %s chooses its kernels by itself, expected --library %s or %s beside it", f.flag, f.value, name, byNCCL, byNothing)
 		}
 		if _, err := nccl.ParseEnv(nccl.Latest, []string{f.variable + "=" + f.value}); err != nil {
 			hint := ""
@@ -136,12 +136,12 @@ func (l *library) overlay(name string) []configs.Flag {
 	add("--library", "collectives.library", l.name.value)
 	add("--version", "collectives.version", quoted(string(l.version)))
 	add("--launch", "collectives.launch", l.launch.value)
-	if name != byNCCL {
-		return all
-	}
 	for _, e := range l.env {
 		name, value, _ := strings.Cut(e, "=")
 		add("--env", "collectives.env."+name, quoted(value))
+	}
+	if name != byNCCL {
+		return all
 	}
 	for _, f := range l.forced() {
 		add(f.flag, "collectives.env."+f.variable, quoted(f.value))

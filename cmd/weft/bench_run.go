@@ -121,16 +121,8 @@ func (b *bench) header(s *stand, name string, op *workloads.Coll, smallest sim.B
 	if s.note != "" {
 		h.Warnings = append(h.Warnings, s.note)
 	}
-	if s.name == byNCCL {
-		release := nccl.Latest
-		if v, err := nccl.ParseVersion(s.Collectives.Version); err == nil {
-			release = v
-		}
-		h.Library, h.NCCL = "NCCL "+release.String(), release.Major*10_000+release.Minor*100+release.Patch
-		h.Launch = nccl.PerGPU.String()
-		if s.Collectives.Launch != "" {
-			h.Launch = s.Collectives.Launch
-		}
+	if s.name != byNothing {
+		s.introduce(h)
 	}
 	per := len(s.ranks) / int(m.Hosts)
 	switch h.Launch {
@@ -141,13 +133,10 @@ func (b *bench) header(s *stand, name string, op *workloads.Coll, smallest sim.B
 	case nccl.CUDAGraph.String():
 		h.Sweep.Graph = max(h.Sweep.Graph, 1)
 	}
-	switch {
-	case len(s.ranks) == 1:
+	if len(s.ranks) == 1 {
 		h.Warnings = append(h.Warnings, "one GPU has nobody to send to: no wire is used, and the copies within its memory are not modelled")
-	case op == nil && m.Hosts > 1:
-		h.Warnings = append(h.Warnings, "how many channels NCCL has for a peer on another node is assumed from one cluster")
 	}
-	if s.name != byNCCL || op == nil || !chosen(*op) {
+	if s.name == byNothing {
 		by := workloads.Broadcast // which hands on the whole, as a send does
 		if op != nil {
 			by = *op
@@ -156,6 +145,24 @@ func (b *bench) header(s *stand, name string, op *workloads.Coll, smallest sim.B
 	}
 	h.Warnings = append(h.Warnings, idleNote(b.cmd.Flags())...)
 	return h
+}
+
+// introduce says in a header which library runs, and how it is launched.
+func (s *stand) introduce(h *report.Bench) {
+	release := nccl.Latest
+	h.Library, h.Launch = s.name, nccl.CUDAGraph.String() // as inference engines do
+	if s.name == byNCCL {
+		if v, err := nccl.ParseVersion(s.Collectives.Version); err == nil {
+			release = v
+		}
+		h.Library, h.Launch = "NCCL "+release.String(), nccl.PerGPU.String()
+	} else if s.Collectives.Version != "" {
+		h.Library += " " + s.Collectives.Version
+	}
+	h.NCCL = release.Major*10_000 + release.Minor*100 + release.Patch
+	if s.Collectives.Launch != "" {
+		h.Launch = s.Collectives.Launch
+	}
 }
 
 // devices lists the GPUs of the ranks, as nccl-tests does.
@@ -177,7 +184,7 @@ func (s *stand) devices() []report.Device {
 
 // chooser returns who picks the algorithm of a test.
 func (b *bench) chooser(s *stand, op *workloads.Coll) (func(test) (collective.Chooser, error), error) {
-	if s.name != byNCCL {
+	if s.name == byNothing {
 		c, err := b.library.explicitly()
 		if err == nil && c != nil && op != nil {
 			_, err = c(*op, sim.MiB, []int32{0, 1})
@@ -234,12 +241,21 @@ func (b *bench) row(ctx context.Context, s *stand, choosers func(test) (collecti
 	var program *workloads.Program
 	factor := 1.0
 	if op == nil {
-		var err error
-		if m, err = withKernels(m, s.gpu, len(s.ranks), r.size); err != nil {
-			return row, err
+		if s.send != nil && m.Hosts == 1 { // NVLink gives kernels less than copy engines
+			var err error
+			if m, err = withKernels(m, s.gpu, len(s.ranks), r.size); err != nil {
+				return row, err
+			}
 		}
-		program = neighbours(world, s.ranks, r.size)
-		row.Algo, row.Proto, row.WireBytes = "direct", "simple", float64(r.size)
+		program, options.Send = neighbours(world, s.ranks, r.size), s.send
+		row.Algo, row.Proto, row.WireBytes = collective.Direct.String(), "simple", float64(r.size)
+		if s.send != nil {
+			c, err := s.send(r.size, s.ranks[len(s.ranks)-1], s.ranks[0])
+			if err != nil {
+				return row, err
+			}
+			row.Proto, row.Channels, row.WireBytes = c.Protocol, c.Channels, float64(c.Wire(r.size))
+		}
 	} else {
 		choose, err := choosers(r.test)
 		if err != nil {
@@ -260,7 +276,7 @@ func (b *bench) row(ctx context.Context, s *stand, choosers func(test) (collecti
 	if len(res.Colls) > 0 {
 		c := res.Colls[0]
 		row.Algo, row.Proto, row.Channels, row.WireBytes = c.Algo, c.Proto, c.Channels, c.WireBytes
-		if *op == workloads.AllGather && s.name == byNCCL {
+		if *op == workloads.AllGather && s.name != byNothing {
 			out, in = s.placements(c)
 		}
 	}
@@ -304,7 +320,7 @@ func busiest(res *replay.Result) string {
 			most = l
 		}
 	}
-	if most == nil {
+	if most == nil || !(most.Peak > 0) {
 		return ""
 	}
 	return most.Class

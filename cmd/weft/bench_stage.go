@@ -13,6 +13,7 @@ import (
 	"github.com/weft-sim/weft/configs/catalog"
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/workloads"
+	"github.com/weft-sim/weft/workloads/collective"
 )
 
 // benchSource names the scenario of a bench, which nobody wrote.
@@ -60,8 +61,9 @@ type stand struct {
 	job   *configs.Job
 	name  string // of the library
 	ranks []int32
-	gpu   *catalog.GPU // nil where its kind is not known, or nobody asked
-	note  string       // what the library would have done is not known, and why
+	gpu   *catalog.GPU      // nil where its kind is not known, or nobody asked
+	send  collective.Sender // of a rank that receives as well; nil is bare wires
+	note  string            // what the library would have done is not known, and why
 }
 
 // stand makes the machine of a bench of an operation, nil for send and
@@ -113,12 +115,12 @@ func (b *bench) build(q *question, name string, op *workloads.Coll) (*stand, err
 	if s.ranks, err = take(b.cmd, job, b.sweep.perNode(), b.sweep.taken()); err != nil {
 		return nil, err
 	}
-	if name == byNCCL && op != nil && chosen(*op) {
+	if name != byNothing && op != nil {
 		if _, err := job.Options.Choose(*op, sim.Bytes(b.sweep.end), s.ranks); err != nil {
 			if len(q.Collectives.Env) > 0 { // which may leave nothing
 				return nil, usage(b.cmd, "%w", err)
 			}
-			return nil, exitcode.With(exitcode.Config, fmt.Errorf("bench %v with NCCL: %w", *op, err))
+			return nil, exitcode.With(exitcode.Config, fmt.Errorf("bench %v with %s: %w", *op, name, err))
 		}
 	}
 	if op == nil || *op == workloads.AllGather || b.json != "" {
@@ -127,6 +129,16 @@ func (b *bench) build(q *question, name string, op *workloads.Coll) (*stand, err
 			return nil, q.mend(err)
 		}
 		s.gpu = hw.GPU
+		if op == nil && name != byNothing {
+			lib, _, err := q.NCCL(hw) // build has said its notes
+			if err != nil {
+				return nil, q.mend(err)
+			}
+			s.send = lib.Send(s.ranks, true)
+			if _, err := s.send(sim.Bytes(b.sweep.end), s.ranks[0], s.ranks[len(s.ranks)-1]); err != nil {
+				return nil, exitcode.With(exitcode.Config, fmt.Errorf("bench sendrecv with NCCL: %w", err))
+			}
+		}
 	}
 	return s, nil
 }
