@@ -153,6 +153,26 @@ var collOf = map[string]workloads.Coll{
 	"Broadcast": workloads.Broadcast, "Reduce": workloads.Reduce,
 }
 
+// older are channels that were searched for older releases.
+var older = map[string]Graphs{}
+
+func searchedAt(t *testing.T, v Version, topo string, nodes int) Graphs {
+	t.Helper()
+	key := fmt.Sprint(v, topo, nodes)
+	if g, ok := older[key]; ok {
+		return g
+	}
+	b := rigs[topo]
+	if b.socketRate == 22 && v.before(27) {
+		b.socketRate = 10 // which did not know Sapphire Rapids
+	}
+	m := b.machine(t, nodes)
+	c, err := Search(v, m, everyRank(m), b.platform(), Env{NetOverhead: -1, NoNetIntra: true})
+	require.NoError(t, err)
+	older[key] = c.Graphs
+	return c.Graphs
+}
+
 // modelOf returns the model of a system of the collection under a release.
 func modelOf(t *testing.T, all map[string]*found, version, topo, nodes string) *Model {
 	t.Helper()
@@ -161,9 +181,8 @@ func modelOf(t *testing.T, all map[string]*found, version, topo, nodes string) *
 	v, err := ParseVersion(version)
 	require.NoError(t, err)
 	s := Summary{Ranks: f.ranks, Nodes: f.nodes, SM: f.sm, CPU: cpuOf(topo), Graphs: f.Graphs}
-	if fab, ok := fabricOf(f); ok && v != Latest { // what the search found is of the last release
-		s.Graphs, err = fab.Graphs(v)
-		require.NoError(t, err)
+	if v != Latest { // what NCCL found is of the last release
+		s.Graphs = searchedAt(t, v, topo, f.nodes)
 	}
 	m, err := New(v, s, Env{NetOverhead: -1})
 	require.NoError(t, err)
