@@ -33,7 +33,7 @@ type sweep struct {
 // all that matter, and all GPUs where nccl-tests takes one.
 func newSweep() sweep {
 	return sweep{
-		begin: 1 << 20, end: 8 << 30, factor: 2, iters: 20, warmup: 1,
+		begin: 1 << 20, end: 8 << 30, factor: 2, iters: 20, warmup: 1, average: 1,
 		types: &choice{value: "float", allowed: append(typeNames(), all)}, ops: &choice{value: "sum", allowed: append(redOps[:], all)},
 	}
 }
