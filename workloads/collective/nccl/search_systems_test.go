@@ -42,8 +42,7 @@ func (b rig) platform() Platform {
 }
 
 // machine lays the rig out, so many times.
-func (b rig) machine(t testing.TB, nodes int) *topology.Machine {
-	t.Helper()
+func (b rig) machine(t require.TestingT, nodes int) *topology.Machine {
 	trays := max(1, b.trays)
 	gpus, nics := b.gpus/trays, b.nics/trays
 	p := &pcie.Spec{Sockets: b.sockets, Memory: wire("ddr", 100, 1)}
