@@ -56,12 +56,12 @@ func (b *bench) run(ctx context.Context, name string, op *workloads.Coll, format
 		table.Warnings = append(table.Warnings, fmt.Sprintf("%s left out: nccl-tests gives each rank a multiple of 16 bytes, and less than that is nothing", report.Plural(dropped, "size")))
 	}
 	tables := []report.BenchTable{table.Table(format, b.app.Out, b.width())}
-	var file *os.File
+	var file *late
 	if b.json != "" {
-		if file, err = os.Create(string(b.json)); err != nil {
-			return unwritten("-J "+string(b.json), err)
+		if file, err = openLate(string(b.json)); err != nil {
+			return err
 		}
-		defer file.Close()
+		defer file.drop()
 		tables = append(tables, &report.NCCLTestsJSON{Bench: table, Args: os.Args, Env: b.library.env, Devices: s.devices(), W: file})
 	}
 	if format == "csv" {
@@ -92,9 +92,7 @@ func (b *bench) run(ctx context.Context, name string, op *workloads.Coll, format
 		}
 	}
 	if file != nil {
-		if err := file.Close(); err != nil {
-			return unwritten("-J "+string(b.json), err)
-		}
+		return file.commit()
 	}
 	return nil
 }

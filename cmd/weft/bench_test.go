@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -145,6 +147,33 @@ func TestInterruptedBenchKeepsItsRows(t *testing.T) {
 	err := root.ExecuteContext(ctx)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, 5, out.lines, "the header and four rows")
+}
+
+// A file of -J changes when all of it is there, and else not at all.
+func TestLateFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "out.json")
+	l, err := openLate(name)
+	require.NoError(t, err)
+	l.drop()
+	assert.NoFileExists(t, name)
+
+	require.NoError(t, os.WriteFile(name, []byte("what was there before"), 0o644))
+	l, err = openLate(name)
+	require.NoError(t, err)
+	l.WriteString("new")
+	l.drop()
+	got, err := os.ReadFile(name)
+	require.NoError(t, err)
+	assert.Equal(t, "what was there before", string(got))
+
+	l, err = openLate(name)
+	require.NoError(t, err)
+	l.WriteString("new")
+	require.NoError(t, l.commit())
+	l.drop()
+	got, err = os.ReadFile(name)
+	require.NoError(t, err)
+	assert.Equal(t, "new", string(got))
 }
 
 // stopper counts lines and stops after some.
