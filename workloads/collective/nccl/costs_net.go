@@ -9,8 +9,8 @@ type NetCosts struct {
 	// and posts it, and the other side's proxy sees the completion and tells
 	// its kernel; by protocol.
 	Step [protocols]float64
-	// Post is what a connection across the network spends on each slice beside
-	// sending it, before it takes the next; by protocol. All slices of a ring
+	// Post is what a connection across the network spends on each chunk beside
+	// sending it, before it takes the next; by protocol. All chunks of a ring
 	// cross it, one after the other.
 	Post [protocols]float64
 	// Child is what a connection of a tree spends on each chunk beside sending

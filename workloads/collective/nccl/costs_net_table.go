@@ -11,28 +11,28 @@ package nccl
 // generation's tables do not tell is that of the one before it in this list.
 var netCosts = [generations]NetCosts{
 	Pascal: {
-		Step: [3]float64{3.83, 6.68, 9.95}, Post: [3]float64{7.8, 3.98, 2.2}, Child: [3]float64{5, 7.52, 6},
-		Ring: [3]float64{40, 40, 40}, Tree: [3]float64{0.564, 7.5, 4.81},
-		NVLSTree: NVLSTreeCosts{Step: 28.3, Pair: 15.74, Many: 10.9, Fill: 1.3, Level: 0.785},
+		Step: [3]float64{3.8, 4.79, 9.96}, Post: [3]float64{7.81, 4.23, 3.92}, Child: [3]float64{5, 9.39, 6},
+		Ring: [3]float64{40, 40, 40}, Tree: [3]float64{8, 5.5, 5.5},
+		NVLSTree: NVLSTreeCosts{Step: 28.6, Pair: 15.75, Many: 10.9, Fill: 1.36, Level: 0.704},
 	},
 	Volta: {
-		Step: [3]float64{3.83, 6.68, 4.02}, Post: [3]float64{2.15, 3.98, 2.2}, Child: [3]float64{5, 7.52, 6},
-		Ring: [3]float64{20, 40, 11.5}, Tree: [3]float64{0.564, 7.5, 4.81},
-		NVLSTree: NVLSTreeCosts{Step: 28.3, Pair: 15.74, Many: 10.9, Fill: 1.3, Level: 0.785},
+		Step: [3]float64{3.8, 4.79, 4}, Post: [3]float64{2.15, 4.23, 3.92}, Child: [3]float64{5, 9.39, 6},
+		Ring: [3]float64{6.93, 40, 11.4}, Tree: [3]float64{8, 5.5, 4.69},
+		NVLSTree: NVLSTreeCosts{Step: 28.6, Pair: 15.75, Many: 10.9, Fill: 1.36, Level: 0.704},
 	},
 	Ampere: {
-		Step: [3]float64{3.83, 6.68, 4.02}, Post: [3]float64{2.15, 3.98, 2.2}, Child: [3]float64{5, 7.52, 6},
-		Ring: [3]float64{20, 40, 11.5}, Tree: [3]float64{0.564, 7.5, 11},
-		NVLSTree: NVLSTreeCosts{Step: 28.3, Pair: 15.74, Many: 10.9, Fill: 1.3, Level: 0.785},
+		Step: [3]float64{3.8, 4.79, 4}, Post: [3]float64{2.15, 4.23, 3.92}, Child: [3]float64{5, 9.39, 6},
+		Ring: [3]float64{6.93, 40, 11.4}, Tree: [3]float64{8, 5.5, 11},
+		NVLSTree: NVLSTreeCosts{Step: 28.6, Pair: 15.75, Many: 10.9, Fill: 1.36, Level: 0.704},
 	},
 	Hopper: {
-		Step: [3]float64{4, 4.31, 4.02}, Post: [3]float64{1.62, 4.14, 5.41}, Child: [3]float64{5, 7.51, 6},
-		Ring: [3]float64{20, 40, 22.8}, Tree: [3]float64{8, 8, 11},
-		NVLSTree: NVLSTreeCosts{Step: 28.3, Pair: 15.74, Many: 10.9, Fill: 1.3, Level: 0.785},
+		Step: [3]float64{3.71, 4.03, 4}, Post: [3]float64{1.67, 4.23, 10}, Child: [3]float64{5, 8.53, 6},
+		Ring: [3]float64{20, 40, 22.6}, Tree: [3]float64{8, 6.2, 11},
+		NVLSTree: NVLSTreeCosts{Step: 28.6, Pair: 15.75, Many: 10.9, Fill: 1.36, Level: 0.704},
 	},
 	Blackwell: {
-		Step: [3]float64{2.18, 4.3, 18.5}, Post: [3]float64{1.19, 4.14, 1.78}, Child: [3]float64{5, 7.51, 6},
-		Ring: [3]float64{3.94, 40, 21.4}, Tree: [3]float64{8, 7.99, 11},
-		NVLSTree: NVLSTreeCosts{Step: 28.3, Pair: 15.74, Many: 10.9, Fill: 1.3, Level: 0.785},
+		Step: [3]float64{2.47, 30, 22.9}, Post: [3]float64{1.36, 4.09, 11.7}, Child: [3]float64{5, 16.6, 6},
+		Ring: [3]float64{7.88, 39.2, 27.7}, Tree: [3]float64{8, 6.27, 11},
+		NVLSTree: NVLSTreeCosts{Step: 28.6, Pair: 15.75, Many: 10.9, Fill: 1.36, Level: 0.704},
 	},
 }

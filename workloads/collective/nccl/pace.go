@@ -56,7 +56,7 @@ type Setting struct {
 type Plugin struct {
 	Base sim.Time // once for each collective, beyond NCCL's own transport on InfiniBand
 	Step sim.Time // each crossing of the network, beyond the same
-	Post sim.Time // each slice that a connection sends, beyond the same
+	Post sim.Time // each chunk that a connection sends, beyond the same
 	Rate float64  // part of the wires' rate that it reaches; 0 is all
 }
 

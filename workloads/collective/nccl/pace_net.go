@@ -16,7 +16,7 @@ import (
 // Source of all sizes: NVIDIA/nccl 2.30.7, src/enqueue.cc, src/device/*.h.
 func (m *Model) netPace(op workloads.Coll, c Choice, size sim.Bytes, s Setting) collective.Pace {
 	g := GenerationOf(m.SM)
-	k := crossing{Costs: &costs[g], net: &netCosts[g], post: s.Plugin.Post.Seconds() * 1e6, trip: s.RoundTrip.Seconds() * 1e6}
+	k := crossing{Costs: m.within(g), net: &netCosts[g], post: s.Plugin.Post.Seconds() * 1e6, trip: s.RoundTrip.Seconds() * 1e6}
 	var w netWork
 	switch {
 	case c.Algorithm == NVLSTree:
@@ -37,6 +37,9 @@ func (m *Model) netPace(op workloads.Coll, c Choice, size sim.Bytes, s Setting) 
 		Spread:  micros(w.fill),
 		Limit:   sim.Rate(w.limit * 1e9),
 	}
+	if s.Plugin.Rate > 0 {
+		p.Limit = min(p.Limit, sim.Rate(m.outward(c)*s.Plugin.Rate*1e9))
+	}
 	switch s.Launch {
 	case Threads:
 		p.Start += micros(host.Thread)
@@ -46,6 +49,38 @@ func (m *Model) netPace(op workloads.Coll, c Choice, size sim.Bytes, s Setting) 
 		p.Floor = micros(host.PyTorch)
 	}
 	return p
+}
+
+// outward is what the NICs of a node let an algorithm carry of what a rank
+// sends in all, in GB/s.
+func (m *Model) outward(c Choice) float64 {
+	switch c.Algorithm {
+	case Tree, NVLSTree:
+		g := m.graph(c.Algorithm)
+		rate := float64(g.Channels) * g.Inter
+		if m.Nodes > 2 {
+			rate /= 2 // an inner node sends up, and down to two children, in one tree, and up in the other
+		}
+		if c.Algorithm == NVLSTree {
+			rate *= float64(g.Channels+1) / float64(g.Channels)
+		}
+		return rate
+	}
+	return float64(m.Ring.Channels) * m.Ring.Inter
+}
+
+// within returns what steps within a node cost: those of NVLink, or of cards
+// that have none.
+func (m *Model) within(g Generation) *Costs {
+	k := costs[g]
+	if m.Ring.TypeIntra > C2C || m.SM > 80 && m.SM < 90 || m.SM >= 120 {
+		h := &hostCostsOf[g]
+		k.Start, k.Step = h.Start, h.Step
+		if m.staged() {
+			k.Step = h.StagedStep
+		}
+	}
+	return &k
 }
 
 // crossing is what steps cost within nodes and between them.
@@ -104,9 +139,10 @@ func (k crossing) ring(m *Model, op workloads.Coll, c Choice, size sim.Bytes) ne
 		own = k.Own[1]
 	}
 	w.fill = own * part / rate
-	slice := max(min(part, ringChunk)/2, leastSlice)
-	w.step = max(0, w.step-slice/rate, post-slice/rate)
-	w.limit = min(channels*slice/(slice/rate+post)/1e3, k.inFlight(channels, slice, window/ringSteps))
+	slice := min(part, max(min(part, ringChunk)/2, leastSlice))
+	w.step = max(0, w.step-slice/rate)
+	chunks := math.Ceil(part / ringChunk)
+	w.limit = min(channels*part/(part/rate+chunks*post)/1e3, k.inFlight(channels, slice, window/ringSteps))
 	return w
 }
 
@@ -119,16 +155,23 @@ func (k crossing) tree(m *Model, c Choice, size sim.Bytes) netWork {
 	rate := k.net.Tree[p] * 1e3
 	chunk := m.treeChunk(c, size)
 	first := min(part, chunk) / p.Payload() / rate
-	more := max(0, math.Ceil(part/chunk)-1)
-	part /= p.Payload()
-	w.limit = channels * part / (part/rate + more*(k.net.Child[p]+k.post)) / 1e3
-	if more >= window {
+	if p == LL { // its lines go on one by one within a node
+		w.step += min(part, lineBytes) / p.Payload() / (k.net.Ring[p] * 1e3)
+	}
+	w.net += first + k.post
+	if p == Simple {
+		w.step = max(w.step, first)
+	}
+	// Connections work on one chunk while the kernel works on the next.
+	chunks := math.Ceil(part / chunk)
+	each := max(first, k.net.Child[p]+k.post)
+	w.limit = channels * part / p.Payload() / (first + (chunks-1)*each) / 1e3
+	if chunks > window {
 		w.limit = min(w.limit, k.inFlight(channels, chunk/p.Payload(), window))
 	}
-	w.net += k.post
-	if p == Simple {
-		w.step, w.net = max(w.step, first), w.net+first
-	}
+	// The slowest of so many connections, if the time of each is as much at
+	// random as it is long.
+	w.fill = k.post * math.Sqrt(2*math.Log(channels))
 	return w
 }
 

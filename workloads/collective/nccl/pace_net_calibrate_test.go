@@ -35,7 +35,7 @@ func netKnobs(g Generation) []knob {
 	all = append(all, protocolKnobs(g.String()+".Post", &k.Post, 0.2, 20)...)
 	all = append(all, protocolKnobs(g.String()+".Child", &k.Child, 0.2, 60)...)
 	all = append(all, protocolKnobs(g.String()+".Ring", &k.Ring, 3, 40)...)
-	all = append(all, protocolKnobs(g.String()+".Tree", &k.Tree, .5, 40)...)
+	all = append(all, protocolKnobs(g.String()+".Tree", &k.Tree, 5.5, 40)...)
 	return all
 }
 
@@ -45,6 +45,10 @@ func nvlsTreeKnobs(g Generation) []knob {
 		{g.String() + ".NVLSTree.Step", &n.Step, 5, 60}, {g.String() + ".NVLSTree.Pair", &n.Pair, 5, 40}, {g.String() + ".NVLSTree.Many", &n.Many, 5, 40},
 		{g.String() + ".NVLSTree.Fill", &n.Fill, 0, 6}, {g.String() + ".NVLSTree.Level", &n.Level, 0, 6},
 	}
+}
+
+func pluginKnobs(net string, v *[4]float64) []knob {
+	return []knob{{net + ".Base", &v[0], 0.01, 1000}, {net + ".Step", &v[1], 0.01, 500}, {net + ".Post", &v[2], 0.01, 200}, {net + ".Rate", &v[3], 0.7, 1}}
 }
 
 // misfit is the mean of |log(predicted / measured)| over classes of size of
@@ -122,7 +126,7 @@ func TestCalibrateNet(t *testing.T) {
 		return all
 	}
 	netCosts[Hopper] = NetCosts{
-		Step: [3]float64{4, 8, 8}, Post: [3]float64{2.4, 4.5, 6}, Child: [3]float64{5, 6, 6}, Ring: [3]float64{20, 20, 22}, Tree: [3]float64{8, 8, 11},
+		Step: [3]float64{4, 8, 8}, Post: [3]float64{2.4, 4.5, 10}, Child: [3]float64{5, 6, 6}, Ring: [3]float64{20, 20, 22}, Tree: [3]float64{8, 8, 11},
 		NVLSTree: NVLSTreeCosts{Step: 25, Pair: 15.6, Many: 10.9, Fill: 1.3, Level: .7},
 	}
 	var knobs []knob
@@ -151,15 +155,14 @@ func TestCalibrateNet(t *testing.T) {
 	netCosts[Ampere] = netCosts[Hopper]
 	stage("Ampere", plain(Ampere), netKnobs(Ampere)...)
 	netCosts[Blackwell] = netCosts[Hopper]
-	stage("Blackwell", plain(Blackwell), netKnobs(Blackwell)...)
+	six := plugins["efa-p6"]
+	stage("Blackwell", func(c netCase) bool { return GenerationOf(c.fabric.SM) == Blackwell }, append(netKnobs(Blackwell), pluginKnobs("efa-p6", six)...)...)
 	netCosts[Volta] = netCosts[Ampere]
-	stage("Volta", plain(Volta), netKnobs(Volta)[9:]...)
+	stage("Volta", plain(Volta), knob{"Volta.Tree[Simple]", &netCosts[Volta].Tree[Simple], 1, 40}, knob{"Volta.Ring[Simple]", &netCosts[Volta].Ring[Simple], 1, 40})
 	netCosts[Pascal] = netCosts[Volta]
 	stage("Pascal", plain(Pascal), netKnobs(Pascal)...)
-	for _, net := range []string{"roce400", "sling", "efa-p4", "efa-p5", "efa-p6", "tcpx", "tcpxo"} {
-		v := plugins[net]
-		stage(net, func(c netCase) bool { return c.net == net },
-			knob{net + ".Base", &v[0], 0.01, 1000}, knob{net + ".Step", &v[1], 0.01, 500}, knob{net + ".Post", &v[2], 0.01, 200}, knob{net + ".Rate", &v[3], 0.5, 1})
+	for _, net := range []string{"roce400", "sling", "efa-p4", "efa-p5", "tcpx", "tcpxo"} {
+		stage(net, func(c netCase) bool { return c.net == net }, pluginKnobs(net, plugins[net])...)
 	}
 	for _, k := range knobs {
 		t.Logf("%-28s %.4g", k.name, *k.at)

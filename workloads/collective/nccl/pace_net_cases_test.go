@@ -52,9 +52,9 @@ var netWires = map[string]wires{
 	"efa-p4":  {12.1, 11, Plugin{}},
 	"efa-p5":  {12.1, 7, Plugin{}},
 	"efa-p6":  {48.4, 5, Plugin{}},
-	"tcpx":    {22.6, 61, Plugin{}},
+	"tcpx":    {17.9, 61, Plugin{}},
 	"tcpxo":   {22.6, 21, Plugin{}},
-	"sling":   {23.8, 2.5, Plugin{}},
+	"sling":   {23.8, 1.7, Plugin{}},
 }
 
 func dgx(sm, nodes, per, nics int, rate float64) Fabric {
@@ -285,9 +285,6 @@ func (c netCase) closed(m *Model, ch Choice, size sim.Bytes, setting Setting) fl
 	case PAT:
 		bytes, rate = float64(size), node*n/(n-1)
 		hops, net = math.Ceil(math.Log2(n)), math.Ceil(math.Log2(n))
-	}
-	if setting.Plugin.Rate > 0 {
-		rate = min(rate, rate*setting.Plugin.Rate)
 	}
 	p := m.netPace(c.op, ch, size, setting)
 	if p.Limit > 0 {
