@@ -23,6 +23,7 @@ type Case struct {
 	Ranks     []int    `yaml:"ranks" weft:"min=1,each=1,doc=only these numbers of GPUs; of files without a column for it, their number"`
 	Nodes     []int    `yaml:"nodes" weft:"min=1,each=1,doc=only these numbers of nodes, as the source counts; 1 of files without a column for it"`
 	Variant   string   `yaml:"variant" weft:"doc=only runs of this version or setting"`
+	Type      string   `yaml:"type" weft:"doc=only runs of this type of elements"`
 	Placement string   `yaml:"placement" weft:"doc=only these points; others of the run are left out"`
 
 	Skip     string `yaml:"skip" weft:"doc=why these runs are not simulated at all"`
@@ -65,7 +66,7 @@ func (g *Gap) has(p *Point) bool {
 // Check refuses a case that says neither what was measured nor why not, and
 // patterns that cannot be read.
 func (c *Case) Check(report func(key, message string)) {
-	for _, p := range append(slices.Clone(c.Tables), c.Variant, c.Placement) {
+	for _, p := range append(slices.Clone(c.Tables), c.Variant, c.Type, c.Placement) {
 		if _, err := path.Match(p, ""); err != nil {
 			report("", fmt.Sprintf("read pattern %q, expected a name, with * for any letters", p))
 		}
@@ -111,7 +112,8 @@ func (c *Case) matches(r *Run) bool {
 		(c.Op == "" || c.Op == r.Op) &&
 		(c.Ranks == nil || slices.Contains(c.Ranks, r.Ranks)) &&
 		(c.Nodes == nil || slices.Contains(c.Nodes, r.Nodes)) &&
-		(c.Variant == "" || like(c.Variant, r.Variant))
+		(c.Variant == "" || like(c.Variant, r.Variant)) &&
+		(c.Type == "" || like(c.Type, r.Type))
 }
 
 // like reports whether a name is of a pattern in which * stands for any letters,

@@ -75,15 +75,17 @@ type Simulator struct {
 	built map[string]*stage
 }
 
-// stage is a machine that is built once.
+// stage is a machine that is built once. A library remembers what it found out
+// about a group, so one goroutine at a time asks it.
 type stage struct {
+	sync.Mutex
 	once sync.Once
 	job  *configs.Job
 	err  error
 }
 
 // stage returns the machine of a scenario.
-func (m *Simulator) stage(text string) (*configs.Job, error) {
+func (m *Simulator) stage(text string) *stage {
 	m.mu.Lock()
 	st := m.built[text]
 	if st == nil {
@@ -106,7 +108,7 @@ func (m *Simulator) stage(text string) (*configs.Job, error) {
 		}
 		st.err = err
 	})
-	return st.job, st.err
+	return st
 }
 
 // Predict is a [Predictor].
@@ -118,10 +120,13 @@ func (m *Simulator) Predict(ctx context.Context, s *Series, sizes []sim.Bytes) (
 	if err != nil {
 		return nil, err
 	}
-	job, err := m.stage(s.Case.scenario(machines))
-	if err != nil {
-		return nil, fmt.Errorf("case of %s: %w", s.Table.ID, err)
+	st := m.stage(s.Case.scenario(machines))
+	if st.err != nil {
+		return nil, fmt.Errorf("case of %s: %w", s.Table.ID, st.err)
 	}
+	st.Lock()
+	defer st.Unlock()
+	job := st.job
 	ranks, err := s.Case.ranks(job, each)
 	if err != nil {
 		return nil, fmt.Errorf("case of %s: %w", s.Table.ID, err)
