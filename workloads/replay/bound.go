@@ -151,6 +151,12 @@ func (j *job) sentBy(o *workloads.Op, ranks []int32) (float64, error) {
 			if err != nil {
 				return 0, err
 			}
+			if j.shapeOf(p).staged() {
+				each = j.stagesSent(p, g) / float64(len(j.ranksOf(g)))
+				last = g
+				total += each
+				continue
+			}
 			if sh := j.shapeOf(p); j.opt.Grain == collective.Chunk && (p.Pattern == collective.Cycle || p.Pipelined) {
 				rings := sim.Bytes(j.partsOf(sh, g))
 				p.Message = (p.Message + rings - 1) / rings * rings

@@ -153,7 +153,7 @@ func (j *job) layoutOf(g groupID) collective.Layout {
 
 // shapeOf returns how plan p joins its ranks.
 func (j *job) shapeOf(p collective.Plan) shape {
-	pt := shape{lanes: p.Pattern, merged: p.Pattern.Coupled()}
+	pt := shape{lanes: p.Pattern, merged: p.Pattern.Coupled() && j.opt.Grain == collective.Stream}
 	switch p.Pattern {
 	case collective.DoubleTree:
 		pt.orders = p.Choice.Orders

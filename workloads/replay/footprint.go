@@ -23,6 +23,7 @@ type lane struct {
 	members int32
 	a, b    int32 // sender and receiver, of the representative
 	net     bool  // it crosses the network
+	stage   stagePart
 	// next is the lane of the set that forwards this one's messages, or -1.
 	next int32
 }
@@ -41,8 +42,12 @@ type laneSet struct {
 	// A million pairs, each used once, are cheaper so.
 	byRoute bool
 	rings   int // rings or chains, each with its part of the message; 1 otherwise
-	group   groupID
-	shape   shape
+	// Of a staged set: how many parts its lanes cut the message in, and what waits
+	// for each of them.
+	parts int64
+	succ  [][]int32
+	group groupID
+	shape shape
 }
 
 // layout is what the simulation runs on: lanes by pattern and group class,
@@ -88,6 +93,8 @@ func (j *job) lay(c *classes) (*layout, error) {
 			switch {
 			case pt.merged:
 				return l.layMerged(set, c.groupSize[key.group])
+			case pt.staged():
+				return l.layStages(set)
 			case pt.lanes == collective.AllPairs && c.identity:
 				set.byRoute = true
 				return nil

@@ -215,3 +215,45 @@ func TestCollapseIsExactWithKernels(t *testing.T) {
 		requireSame(t, p, m, o)
 	})
 }
+
+// Slice by slice, under flow control, a kernel takes what it takes as one flow,
+// and a slice for each hop more until the last has something to do.
+func TestGrainsOfKernelsAgree(t *testing.T) {
+	const n, size = 8, sim.Bytes(1 << 30)
+	for _, c := range []struct {
+		coll    workloads.Coll
+		algo    collective.Algorithm
+		perHost int
+		hosts   int
+	}{
+		{workloads.AllReduce, collective.Switch, n, 1},
+		{workloads.AllReduce, collective.SwitchShot, n, 1},
+		{workloads.AllReduce, collective.Tree, n, 1},
+		{workloads.AllReduce, collective.Tree, n, 2},
+		{workloads.AllReduce, collective.Tree, 4, 6},
+		{workloads.AllReduce, collective.Tree, 1, 7},
+		{workloads.AllReduce, collective.SwitchTree, n, 2},
+		{workloads.AllReduce, collective.SwitchTree, 4, 5},
+		{workloads.AllReduce, collective.NetReduce, 4, 3},
+		{workloads.AllGather, collective.Switch, n, 1},
+		{workloads.ReduceScatter, collective.Switch, n, 1},
+		{workloads.AllGather, collective.Doubling, 1, 8},
+		{workloads.ReduceScatter, collective.Doubling, 1, 5},
+	} {
+		m := hosted(newStar(c.perHost*c.hosts, port, latency), c.perHost)
+		pace := collective.Pace{
+			Start: 5 * sim.Microsecond, Step: sim.Microsecond, NetStep: 5 * sim.Microsecond,
+			Slice: sim.Microsecond, Slices: 512, Limit: port / 2,
+		}
+		o := Options{Choose: always(collective.Choice{Algorithm: c.algo, Pace: pace})}
+		p := one(c.perHost*c.hosts, c.coll, size)
+		stream := run(t, p, m, o)
+		o.Grain = collective.Chunk
+		chunk := run(t, p, m, o)
+		assert.InEpsilon(t, stream.StepTime.Seconds(), chunk.StepTime.Seconds(), 0.05, "%v %v on %d hosts of %d", c.coll, c.algo, c.hosts, c.perHost)
+		assert.InEpsilon(t, stream.Colls[0].WireBytes, chunk.Colls[0].WireBytes, 1e-6)
+		for i := range stream.Links {
+			assert.InEpsilon(t, stream.Links[i].Bytes, chunk.Links[i].Bytes, 1e-6, "%v on %d hosts: the same bytes on the wires", c.algo, c.hosts)
+		}
+	}
+}

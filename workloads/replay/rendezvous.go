@@ -193,7 +193,7 @@ func (x *exec) move(id int32) {
 		in.lanesLeft = 1
 		ln := &in.set.lanes[0]
 		x.send(ln, in.plan.Message*sim.Bytes(in.plan.Steps), pace.Limit, in.set.travel(in.plan, int(in.ranks)), evLane, int64(id))
-	case in.plan.Pattern == collective.Cycle || in.plan.Pipelined:
+	case in.plan.Pattern == collective.Cycle || in.plan.Pipelined || in.set.shape.staged():
 		x.beginPipe(id)
 	case in.set.byRoute:
 		x.sendAll(id)

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"math"
+	"slices"
 
 	"github.com/weft-sim/weft/topology"
 	"github.com/weft-sim/weft/workloads/collective"
@@ -61,7 +62,7 @@ func mix2(a, b uint64) uint64 { return mix(mix(a) ^ b) }
 // refine returns the classes of the job, or the identity if collapse is off
 // or would not be exact.
 func (j *job) refine() (*classes, error) {
-	c := &classes{identity: j.opt.Collapse == Off || j.meetsItself()}
+	c := &classes{identity: j.opt.Collapse == Off || j.meetsItself() || slices.ContainsFunc(j.patterns, func(pt pattern) bool { return pt.staged() })}
 	if err := c.start(j); err != nil {
 		return nil, err
 	}
