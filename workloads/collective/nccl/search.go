@@ -298,6 +298,9 @@ func (s *searcher) channels() *Channels {
 	for i := range s.views {
 		c.Cross = max(c.Cross, s.of(i).ring.cross)
 	}
+	if c.Ring.Intra <= 0.1 {
+		c.Doubts = append(c.Doubts, "no channel fits at any rate that NCCL tries: it falls back to one in the order of the GPUs, and takes it for 0.1 GB/s")
+	}
 	if s.p.CPU == Intel && s.p.Sockets == 0 && max(c.Ring.TypeIntra, c.Ring.TypeInter, c.Tree.TypeIntra, c.Tree.TypeInter) == SYS {
 		c.Doubts = append(c.Doubts, "channels cross from one socket to another, for which NCCL plans by the model of the CPU, and that is not known: it is taken for Intel's before Sapphire Rapids")
 	}

@@ -30,7 +30,7 @@ func (w *view) peers() {
 					w.through(w.gpu(p), cpu, spotGPU, g)
 				}
 			}
-			if p != g && (!direct && w.env.NoSHM || w.netFaster(p, g)) {
+			if p != g && (!direct && w.env.NoSHM || kind != NVB && w.netFaster(p, g)) {
 				w.apart[g*n+p], w.apart[p*n+g] = true, true
 			}
 		}

@@ -161,3 +161,39 @@ func TestSearchRefuses(t *testing.T) {
 	_, err := Search(Latest, rigs["dgx1v"].machine(t, 1), []int32{0, 4, 6}, rigs["dgx1v"].platform(), Env{NoSHM: true, NoP2P: true})
 	assert.ErrorContains(t, err, "have no NIC in the network")
 }
+
+// A plugin that stripes over the four NICs of each GPU shows as many as there
+// are GPUs: the channels are those of NICs four times as fast.
+func TestGroupedNICs(t *testing.T) {
+	b := rig{sm: 90, sockets: 2, gen: 5, switches: 4, gpus: 8, nics: 32, nic: 12.5, planes: 18}
+	m := b.machine(t, 2)
+	p := b.platform()
+	single, err := Search(Latest, m, everyRank(m), p, Env{})
+	require.NoError(t, err)
+	assert.Equal(t, 32, single.Ring.Channels)
+	p.GroupNICs = true
+	grouped, err := Search(Latest, m, everyRank(m), p, Env{})
+	require.NoError(t, err)
+	want, _ := searchOf(t, rigs["dgxh100"], 2, nil)
+	assert.Equal(t, want.Graphs, grouped.Graphs)
+	assert.Equal(t, want.Rings, grouped.Rings)
+	assert.Equal(t, []int{want.Run, want.P2P, want.PerPeer}, []int{grouped.Run, grouped.P2P, grouped.PerPeer})
+	assert.Equal(t, "n0.nic4", m.Graph.Nodes[grouped.Ports[1][0][0]].Name)
+}
+
+// One GPU a node on a chip-to-chip link: the NIC decides.
+func TestOneGPUByItsChip(t *testing.T) {
+	b := rig{sm: 90, sockets: 1, gen: 5, gpus: 1, nics: 1, nic: 50, cpu: ARM, c2c: true}
+	c, _ := searchOf(t, b, 4, nil)
+	assert.Equal(t, Graph{Channels: 2, Intra: 24, Inter: 24, TypeIntra: LOC, TypeInter: P2C, Pattern: RingPattern, Same: true}, c.Ring)
+}
+
+// Blackwell's list of rates within a node ends above what two sockets of AMD
+// have between them.
+func TestNoRateFits(t *testing.T) {
+	b := rig{sm: 120, sockets: 2, gen: 5, gpus: 8, nics: 2, nic: 25, cpu: AMD}
+	c, _ := searchOf(t, b, 1, nil)
+	assert.Equal(t, Graph{Channels: 1, Intra: 0.1, TypeIntra: SYS, TypeInter: DIS, Pattern: RingPattern, Same: true}, c.Ring)
+	assert.Equal(t, [][]int32{{0, 1, 2, 3, 4, 5, 6, 7}}, c.Rings)
+	assert.Contains(t, c.Doubts[0], "no channel fits at any rate")
+}

@@ -18,6 +18,11 @@ type Platform struct {
 	Sockets float64
 	NoP2P   bool // the driver refuses access between GPUs over PCIe, as on GeForce
 	NoGDR   bool // NICs reach no GPU memory
+	// GroupNICs says that the network plugin shows the NICs of a GPU as one and
+	// stripes over them, as AWS's does for EFA where a GPU has several.
+	//
+	// Source: aws/aws-ofi-nccl, src/nccl_ofi_topo.c, grouping of NICs.
+	GroupNICs bool
 }
 
 // SocketRate returns GB/s between two sockets of a host as NCCL plans with it.

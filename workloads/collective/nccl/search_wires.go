@@ -41,8 +41,9 @@ func (b *viewBuilder) sockets() {
 	}
 }
 
-// pcie joins switches and GPUs upwards. A GPU without a place on PCIe gets one
-// of its generation, on a CPU of its own tray.
+// pcie joins switches and GPUs upwards. A GPU without a place on PCIe, as one
+// that a chip-to-chip link joins to its CPU, gets one of its generation, on
+// that CPU or one of its own tray: NCCL counts it as what the GPU has.
 func (b *viewBuilder) pcie() {
 	for _, n := range b.nodes {
 		if b.kind(n) == topology.PCIeSwitch {
@@ -50,29 +51,36 @@ func (b *viewBuilder) pcie() {
 		}
 	}
 	for _, n := range b.w.gpus {
-		if b.upward(n) {
+		b.upward(n)
+		edges := b.w.spots[b.spot[n]].edges
+		if slices.ContainsFunc(edges, func(e int32) bool { return b.w.edges[e].kind == edgePCI }) {
 			continue
 		}
-		cpu := slices.IndexFunc(b.w.kinds[spotCPU], func(c int32) bool { return b.w.spots[c].tray == b.r.tray[n] })
-		if cpu < 0 {
-			cpu = len(b.w.kinds[spotCPU])
-			b.w.add(spotCPU, b.r.tray[n])
+		cpu := int32(-1)
+		if len(edges) > 0 {
+			cpu = b.w.edges[edges[0]].to
+		} else if at := slices.IndexFunc(b.w.kinds[spotCPU], func(c int32) bool { return b.w.spots[c].tray == b.r.tray[n] }); at >= 0 {
+			cpu = b.w.kinds[spotCPU][at]
+		} else {
+			cpu = b.w.add(spotCPU, b.r.tray[n])
 		}
-		b.w.join(b.spot[n], b.w.kinds[spotCPU][cpu], edgePCI, mega(SlotRate(ownSlot(b.w.p.SM), 16)))
+		b.w.join(b.spot[n], cpu, edgePCI, mega(SlotRate(ownSlot(b.w.p.SM), 16)))
 	}
 }
 
 // ownSlot is the PCIe generation of data centre GPUs of a generation.
 //
-// Source: NVIDIA data sheets of V100, A100, H100 and B200.
+// Source: NVIDIA data sheets of V100, A100, H100, B200 and B300.
 func ownSlot(sm int) int {
 	switch {
 	case sm < 80:
 		return 3
 	case sm < 90:
 		return 4
+	case sm < 103:
+		return 5
 	}
-	return 5
+	return 6
 }
 
 // upward joins a node to the switch, host bridge or CPU above it.
@@ -108,19 +116,74 @@ func (b *viewBuilder) ports() {
 		rate := b.cables(n)
 		_, member := b.spot[n]
 		switch {
-		case rate == 0 || b.kind(n) != topology.NIC && (b.kind(n) != topology.GPU || !member):
-			continue
+		case rate == 0:
 		case b.kind(n) == topology.NIC:
 			b.spot[n] = b.w.add(spotNIC, b.r.tray[n])
-			if !b.upward(n) {
-				continue
+			if b.upward(n) {
+				b.net(n, b.spot[n], rate)
 			}
-		default:
+		case b.kind(n) == topology.GPU && member:
 			b.besideGPU(n, rate)
+		}
+	}
+	if b.w.p.GroupNICs {
+		b.group()
+	}
+}
+
+// group makes one NIC of those that hang from one switch for each GPU there,
+// as a network plugin does that stripes over them: the NICs are dealt in the
+// order of their numbers, and the first of them stands for all.
+func (b *viewBuilder) group() {
+	w := b.w
+	above := func(at int32) int32 {
+		for _, e := range w.spots[at].edges {
+			if k := w.spots[w.edges[e].to].kind; k == spotPCI || k == spotCPU {
+				return w.edges[e].to
+			}
+		}
+		return -1
+	}
+	all := map[int32]int{} // GPUs under a switch, members of the job or not
+	for _, n := range b.nodes {
+		if b.kind(n) != topology.GPU {
 			continue
 		}
-		b.net(n, b.spot[n], rate)
+		for _, id := range b.r.out[n] {
+			if to, ok := b.spot[b.r.g.Links[id].To]; ok && w.spots[to].kind != spotGPU {
+				all[to]++
+			}
+		}
 	}
+	under := map[int32][]int{} // ports of a switch
+	var order []int32
+	for n := range w.nets {
+		up := above(w.nicOf(n))
+		if under[up] == nil {
+			order = append(order, up)
+		}
+		under[up] = append(under[up], n)
+	}
+	gone := make([]bool, len(w.nets))
+	for _, up := range order {
+		ports, gpus := under[up], all[up]
+		if gpus == 0 || len(ports) <= gpus || len(ports)%gpus != 0 {
+			continue
+		}
+		each := len(ports) / gpus
+		for i, n := range ports {
+			first := ports[i/each*each]
+			if n == first {
+				continue
+			}
+			gone[n] = true
+			w.netRate[first] += w.netRate[n]
+			for _, pair := range [][2]int32{{w.nicOf(first), w.nicOf(n)}, {w.net(first), w.net(n)}} {
+				w.widenAll(pair[0], pair[1])
+			}
+		}
+	}
+	w.drop(gone)
 }
 
 func (b *viewBuilder) net(n topology.NodeID, nic, rate int32) {
@@ -212,4 +275,47 @@ func (b *viewBuilder) uplinksLast() {
 	for _, cpu := range b.w.kinds[spotCPU] {
 		sort(cpu, -1)
 	}
+}
+
+// nicOf returns the NIC that a port is on.
+func (w *view) nicOf(n int) int32 { return w.edges[w.spots[w.net(n)].edges[0]].to }
+
+// widenAll adds what a spot's only kinds of links carry to those of another.
+func (w *view) widenAll(to, from int32) {
+	for _, e := range w.spots[from].edges {
+		for _, f := range w.spots[to].edges {
+			if w.edges[f].kind == w.edges[e].kind {
+				w.edges[f].rate += w.edges[e].rate
+				w.edges[w.edges[f].back].rate += w.edges[e].rate
+				break
+			}
+		}
+	}
+}
+
+// drop forgets ports.
+func (w *view) drop(gone []bool) {
+	var nets []topology.NodeID
+	var rates, spots []int32
+	for n, is := range gone {
+		at := w.net(n)
+		if is {
+			for _, s := range []int32{w.nicOf(n), at} {
+				w.cut(s)
+			}
+			continue
+		}
+		w.spots[at].index = int32(len(spots))
+		nets, rates, spots = append(nets, w.nets[n]), append(rates, w.netRate[n]), append(spots, at)
+	}
+	w.nets, w.netRate, w.kinds[spotNet] = nets, rates, spots
+}
+
+// cut takes all links from a spot.
+func (w *view) cut(at int32) {
+	for _, e := range w.spots[at].edges {
+		far := &w.spots[w.edges[e].to]
+		far.edges = slices.DeleteFunc(far.edges, func(f int32) bool { return w.edges[f].to == at })
+	}
+	w.spots[at].edges = nil
 }
