@@ -23,6 +23,7 @@ type Library struct {
 	// Graphs are channels from elsewhere, such as a job's own dump; nil searches.
 	// What they do not say, the order of ranks, is searched all the same.
 	Graphs *Graphs
+	Tuner  Tuner // rules that go before NCCL's own choice; the zero value has none
 
 	machine *topology.Machine
 	found   map[string]*Communicator
@@ -177,6 +178,9 @@ var ways = [algorithms]collective.Algorithm{
 
 // why says in a clause what decided.
 func (c Choice) why() string {
+	if c.Rule != nil {
+		return fmt.Sprintf("line %d of the tuner's rules", c.Rule.Line)
+	}
 	if c.Next == nil {
 		return fmt.Sprintf("NCCL predicts %.1f us and considers nothing else", c.Time)
 	}
@@ -194,10 +198,11 @@ func (l *Library) find(ranks []int32) (*Communicator, error) {
 		given.Graphs = *l.Graphs
 		ch = &given
 	}
-	m, err := New(l.Version, Summary{Ranks: len(ranks), Nodes: len(ch.Nodes), SM: l.On.SM, CPU: l.On.CPU, Graphs: ch.Graphs}, l.Env)
+	m, err := New(l.Version, Summary{Ranks: len(ranks), Nodes: len(ch.Nodes), SM: l.On.SM, CPU: l.On.CPU, Graphs: ch.Graphs, Translated: l.On.Translated}, l.Env)
 	if err != nil {
 		return nil, err
 	}
+	m.Tuner = l.Tuner
 	return &Communicator{Model: m, Channels: ch, rings: ordersOf(ch.Rings), chains: ordersOf(join(ch.Trees))}, nil
 }
 
