@@ -14,8 +14,9 @@ type HostCosts struct {
 	// CTA is what one thread block of 512 threads sends, by protocol.
 	CTA [protocols]float64
 	// Staged is the most that all thread blocks of a GPU read from host memory:
-	// loads that are under way at once, over the time of one.
-	Staged float64
+	// loads that are under way at once, over the time of one. Direct is the most
+	// that they store into a peer.
+	Staged, Direct float64
 	// Own is what one thread block copies or reduces within its GPU: a rank's
 	// own part of an all_gather or a reduce_scatter crosses no wire.
 	Own float64
@@ -42,10 +43,10 @@ type PeerCosts struct {
 	// block serves one peer: with one peer in all, and with several, whose
 	// messages meet in the switches.
 	Uneven [2]float64
-	Net    PeerNetCosts
 }
 
-// PeerNetCosts are those of messages to other nodes.
+// PeerNetCosts are what messages to other nodes take, whatever the GPUs: it is
+// proxies and NICs that send them.
 type PeerNetCosts struct {
 	Start float64 // launch, proxies of both sides and the doorbell, Simple
 	CTA   float64 // what one channel sends

@@ -32,28 +32,26 @@ func (m *Model) threadsOf() float64 {
 	return 1
 }
 
-// hostLimit is GB/s that a rank's thread blocks send, however many they are; it
-// may be infinite.
+// hostLimit is GB/s that a rank's thread blocks send, however many they are.
 func (m *Model) hostLimit(h *HostCosts, p Protocol) float64 {
-	limit := math.Inf(1)
-	if m.staged() && p == Simple {
-		limit = h.Staged
-		if m.Translated {
-			limit = min(limit, translated/math.Pow(float64(m.Ranks), 1.5))
-		}
+	switch {
+	case !m.staged():
+		return h.Direct
+	case m.Translated:
+		return min(h.Staged, translated[p]/math.Pow(float64(m.Ranks), 1.7))
 	}
-	return limit
+	return h.Staged
 }
 
-// translated is GB/s of one rank, by the number of ranks to the power of 1.5,
-// where an IOMMU translates what devices write and read in host memory.
+// translated is GB/s of one rank by the number of ranks to the power of 1.7,
+// where an IOMMU translates what GPUs write and read in host memory.
 //
-// Source: derived from 8 L40S (ai-dynamo/aiconfigurator 095f58a51c4c): flat
-// rates of 5.0 GB/s with four ranks and 1.4 to 2.2 with eight, whatever the
-// operation, while LL, whose buffers are an eighth, moves twice as many bytes
-// or more. Presumed: the buffers of Simple need more translations than are
-// kept at hand.
-const translated = 40
+// Source: derived from 8 L40S (ai-dynamo/aiconfigurator 095f58a51c4c). With
+// Simple four ranks have 5.0 GB/s each and eight 1.4 to 2.2, at all sizes and
+// whatever the operation; with LL, whose buffers are an eighth, 8 to 10 and 2 to
+// 4. Presumed: the buffers of all ranks need more translations than are kept at
+// hand.
+var translated = [protocols]float64{LL: 95, LL128: 95, Simple: 53}
 
 // lineBytes is what a thread block passes on at once with LL: 512 threads, a
 // line of 8 bytes of data each.
@@ -84,6 +82,9 @@ func (m *Model) hostPaceAt(h *HostCosts, op workloads.Coll, c Choice, size sim.B
 		copied := min(part, lines*lineBytes) * 2 / (h.CTA[LL] * 1e3)
 		step = max(step/4, step-copied)
 	case c.Algorithm == Tree || chained(op):
+		if c.Algorithm == Tree && m.Ranks > 2 {
+			limit /= 2 // inside a chain both up and down
+		}
 		limit = min(limit, channels*h.CTA[p]*m.threadsOf())
 		step += min(part, chainChunk) / (limit / channels * 1e3)
 		spreads = spread(h.Jitter, part, channels)

@@ -58,29 +58,32 @@ func nodeGraphs(sm, gpus, links int) Graphs {
 func pairCases() []pairCase {
 	var all []pairCase
 	aic := func(c pairCase) { all = append(all, c) }
-	// L40S of a virtual machine, by AMD's rule direct with two.
+	// Two cards a switch, two switches a socket, Intel of the fourth generation.
+	switched := func(n int, rate float64) (g Graphs, wire float64) {
+		switch n {
+		case 2:
+			return pcieGraph(2, rate/2, PIX), 1
+		case 4:
+			return pcieGraph(2, rate/2/1.2, PHB), 0.75
+		}
+		return pcieGraph(1, 20, SYS), 0.75
+	}
 	for _, op := range []string{"all_reduce", "reduce_scatter", "alltoall"} {
 		for _, n := range []int{2, 4, 8} {
-			c := pairCase{
-				kind: "pcie", file: "aiconfigurator/l40s_nccl_" + op, op: op, ranks: n, nodes: 1, version: "2.27", sm: 89, cpu: AMD, launch: Threads,
-				graphs: pcieGraph(1, 15, SYS), wire: 19.5, chain: 26, latency: 0.7, translated: true,
-			}
-			if n == 2 {
-				c.graphs = pcieGraph(2, 12, PHB)
-			}
-			aic(c)
+			g, part := switched(n, 24)
+			aic(pairCase{
+				kind: "pcie", file: "aiconfigurator/l40s_nccl_" + op, op: op, ranks: n, nodes: 1, version: "2.27", sm: 89, cpu: Intel, launch: Threads,
+				graphs: g, wire: 26 * part, chain: 26, latency: 0.5, translated: true,
+			})
 		}
 	}
 	for _, op := range []string{"all_reduce", "all_gather", "reduce_scatter"} {
 		for _, n := range []int{2, 4, 8} {
-			c := pairCase{
-				kind: "pcie", file: "aiconfigurator/rtxpro6000_nccl_" + op, op: op, ranks: n, nodes: 1, version: "2.29", sm: 120, cpu: AMD, launch: Threads,
-				graphs: pcieGraph(1, 24, SYS), wire: 41.6, chain: 55.4, latency: 0.7,
-			}
-			if n == 2 {
-				c.graphs = pcieGraph(2, 24, PHB)
-			}
-			aic(c)
+			g, part := switched(n, 48)
+			aic(pairCase{
+				kind: "pcie", file: "aiconfigurator/rtxpro6000_nccl_" + op, op: op, ranks: n, nodes: 1, version: "2.29", sm: 120, cpu: Intel, launch: Threads,
+				graphs: g, wire: 55.4 * part, chain: 55.4, latency: 0.5,
+			})
 		}
 	}
 	turing := pairCase{kind: "pcie", ranks: 2, nodes: 1, version: "2.21", sm: 75, cpu: Intel, launch: OneProcess, graphs: pcieGraph(1, 12, PHB), wire: 5.4, chain: 12.16, latency: 0.9}
@@ -95,19 +98,19 @@ func pairCases() []pairCase {
 	all = append(all,
 		pairCase{kind: "pcie", file: "bessemer_v100pcie_4_allreduce_nccl24", op: "all_reduce", ranks: 4, nodes: 1, version: "2.18", sm: 70, cpu: Intel, launch: OneProcess, graphs: pcieGraph(1, 12, PIX), wire: 12.16, chain: 12.16, latency: 0.195},
 		pairCase{kind: "pcie", file: "pptest_rtx4090_4_allreduce_p2p", op: "all_reduce", ranks: 4, nodes: 1, version: "2.21", sm: 89, cpu: AMD, launch: OneProcess, graphs: pcieGraph(1, 24, PXB), wire: 26, chain: 26, latency: 0.4},
-		pairCase{kind: "pcie", file: "flashinfer_pcie5_2_allgather", tag: "NCCL", op: "all_gather", ranks: 2, nodes: 1, version: "2.27", sm: 120, cpu: AMD, launch: CUDAGraph, graphs: pcieGraph(2, 24, PHB), wire: 41.6, chain: 55.4, latency: 0.7},
+		pairCase{kind: "pcie", file: "flashinfer_pcie5_2_allgather", tag: "NCCL", op: "all_gather", ranks: 2, nodes: 1, version: "2.27", sm: 120, cpu: AMD, launch: PerGPU, graphs: pcieGraph(2, 24, PHB), wire: 41.6, chain: 55.4, latency: 0.7},
 		pairCase{kind: "pcie", file: "uccl_l4_2_sendrecv", tag: "NCCL, same node (host staged)", op: "sendrecv", ranks: 2, nodes: 1, version: "2.27", sm: 89, cpu: Intel, launch: PerGPU, graphs: pcieGraph(1, 20, PHB), wire: 19.5, chain: 26, latency: 0.7},
 	)
-	for _, n := range []int{4, 8} {
-		for _, tag := range []string{"NCCL", "NCCL (3 Microchip switches, one CPU)"} {
-			if n == 4 && tag != "NCCL" {
-				continue
-			}
-			all = append(all, pairCase{
-				kind: "pcie", file: "rtxpro6000_4_8_allreduce_small", tag: tag, op: "all_reduce", ranks: n, nodes: 1, version: "2.27", sm: 120, cpu: AMD, launch: CUDAGraph,
-				graphs: pcieGraph(1, 24, SYS), wire: 41.6, chain: 55.4, latency: 0.7,
-			})
-		}
+	// Four cards a switch and a switch a socket of AMD's.
+	all = append(all, pairCase{
+		kind: "pcie", file: "rtxpro6000_4_8_allreduce_small", tag: "NCCL", op: "all_reduce", ranks: 4, nodes: 1, version: "2.27", sm: 120, cpu: AMD, launch: CUDAGraph,
+		graphs: pcieGraph(2, 24, PIX), wire: 55.4, chain: 55.4, latency: 0.2,
+	})
+	for _, run := range []string{"", ", small-size run"} {
+		all = append(all, pairCase{
+			kind: "pcie", file: "rtxpro6000_8_cpayne_allreduce_ring", tag: "Ring, group A (two root ports)" + run, op: "all_reduce", ranks: 8, nodes: 1, version: "2.27", sm: 120, cpu: AMD, launch: CUDAGraph,
+			graphs: pcieGraph(2, 24, PXB), wire: 55.4, chain: 55.4, latency: 0.4, lo: map[bool]sim.Bytes{true: 1 << 20}[run == ""],
+		})
 	}
 	for _, g := range []struct {
 		name, version string
@@ -153,8 +156,8 @@ func pairCases() []pairCase {
 	}
 	net(pairCase{file: "vidur_h100_dgx_send_recv", tag: "min", op: "sendrecv", ranks: 2, nodes: 2, graphs: between(1, 48), launch: CUDAGraph, lo: 64 << 10})
 	all = append(all,
-		pairCase{kind: "multi", file: "rtx6000d_2n16_alltoall_ar_off_b", op: "alltoall", ranks: 16, nodes: 2, version: "2.30", sm: 120, graphs: pcieGraph(4, 24, PHB), wire: 47.5, latency: 2.8, peers: Peers{NICs: 1, NICRate: 47.5}, hi: 8 << 20},
-		pairCase{kind: "multi", file: "aws_p6b300_2n16_alltoall", op: "alltoall", ranks: 16, nodes: 2, version: "2.30", sm: 103, graphs: between(16, 48), wire: 96.8, latency: 5, peers: Peers{Links: 18, NICs: 2, NICRate: 96.8}, plugin: Plugin{Step: 12 * sim.Microsecond}, skip: true},
+		pairCase{kind: "multi", file: "rtx6000d_2n16_alltoall_ar_off_b", op: "alltoall", ranks: 16, nodes: 2, version: "2.30", sm: 120, graphs: pcieGraph(4, 24, PHB), wire: 47.5, latency: 2.8, peers: Peers{NICs: 1, NICRate: 47.5}, plugin: Plugin{Base: 10 * sim.Microsecond}, hi: 8 << 20},
+		pairCase{kind: "multi", file: "aws_p6b300_2n16_alltoall", op: "alltoall", ranks: 16, nodes: 2, version: "2.30", sm: 103, graphs: between(16, 48), wire: 96.8, latency: 5, peers: Peers{Links: 18, NICs: 2, NICRate: 96.8}, plugin: Plugin{Base: 20 * sim.Microsecond}},
 		pairCase{kind: "multi", file: "uccl_l4_2_sendrecv", tag: "NCCL tuned, inter node", op: "sendrecv", ranks: 2, nodes: 2, version: "2.27", sm: 89, graphs: pcieGraph(1, 24, PHB), wire: 17.5, latency: 1.9, peers: Peers{NICs: 1, NICRate: 24}, skip: true},
 	)
 	return all

@@ -192,15 +192,15 @@ func (m *Model) exchangeAt(k *PeerCosts, h *HostCosts, e exchange, p Peers, s Se
 	slices := 1
 	switch {
 	case e.across > 0:
-		limit = float64(parts) * k.Net.CTA
-		reached := k.Net.NIC
+		limit = float64(parts) * peerNet.CTA
+		reached := peerNet.NIC
 		if e.across == 1 {
-			reached = k.Net.Pair
+			reached = peerNet.Pair
 		}
 		limit = min(limit, reached*p.NICRate/float64(e.across))
-		start = k.Net.Start
+		start = peerNet.Start + float64(s.Plugin.Base+s.Plugin.Step)/float64(sim.Microsecond)
 		slices = e.across
-		slice = k.Net.Fill*chunk/(k.Net.CTA*1e3) + float64(s.Plugin.Step)/float64(sim.Microsecond)
+		slice = peerNet.Fill * chunk / (peerNet.CTA * 1e3)
 		if s.Plugin.Rate > 0 {
 			limit *= s.Plugin.Rate
 		}
@@ -232,9 +232,6 @@ func (m *Model) exchangeAt(k *PeerCosts, h *HostCosts, e exchange, p Peers, s Se
 	}
 	if s.Launch == Threads {
 		ch.Pace.Start += micros(host.Thread)
-	}
-	if e.across > 0 {
-		ch.Pace.Start += s.Plugin.Base
 	}
 	return ch
 }

@@ -18,6 +18,8 @@ type Platform struct {
 	Sockets float64
 	NoP2P   bool // the driver refuses access between GPUs over PCIe, as on GeForce
 	NoGDR   bool // NICs reach no GPU memory
+	// Translated is as in [Summary].
+	Translated bool
 	// GroupNICs says that the network plugin shows the NICs of a GPU as one and
 	// stripes over them, as AWS's does for EFA where a GPU has several.
 	//
@@ -182,20 +184,30 @@ func newViewer(v Version, m *topology.Machine, p Platform, env Env) *viewer {
 		slices.SortStableFunc(nodes, func(a, b topology.NodeID) int {
 			return cmp.Or(cmp.Compare(g.Nodes[a].Kind, g.Nodes[b].Kind), cmp.Compare(g.Nodes[a].Unit, g.Nodes[b].Unit))
 		})
-		next := int32(0)
+		next, bare := int32(0), int32(-1)
 		for _, n := range nodes {
-			if r.g.Nodes[n].Kind == topology.GPU && r.tray[n] < 0 {
-				r.spread(n, next)
+			if r.g.Nodes[n].Kind != topology.GPU || r.tray[n] >= 0 {
+				continue
+			}
+			switch parts := r.spread(n, next); {
+			case parts > 1:
 				next++
+			case bare < 0: // nothing is said of its tray: all such are on one
+				bare = next
+				next++
+			default:
+				r.tray[n] = bare
 			}
 		}
 	}
 	return r
 }
 
-// spread marks all that hangs together without NVLink: the parts of one tray.
-func (r *viewer) spread(from topology.NodeID, tray int32) {
+// spread marks all that hangs together without NVLink, the parts of one tray,
+// and returns how many they are.
+func (r *viewer) spread(from topology.NodeID, tray int32) int {
 	r.tray[from] = tray
+	parts := 1
 	for queue := []topology.NodeID{from}; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
 		for _, id := range r.out[at] {
@@ -211,9 +223,11 @@ func (r *viewer) spread(from topology.NodeID, tray int32) {
 			if r.tray[to] < 0 {
 				r.tray[to] = tray
 				queue = append(queue, to)
+				parts++
 			}
 		}
 	}
+	return parts
 }
 
 // mega rounds GB/s to MB/s.
