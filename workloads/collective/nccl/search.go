@@ -121,7 +121,7 @@ func (s *searcher) group(ranks []int32) error {
 	}
 	for n, list := range s.nodes {
 		if len(list) > mostLocal {
-			return fmt.Errorf("%d GPUs on a node, expected at most %d: NCCL's kernels hold no more", len(list), mostLocal)
+			return fmt.Errorf("%d GPUs on a node, expected at most %d: NCCL's kernels hold no more; NCCL_MNNVL_ENABLE=0 makes each tray a node", len(list), mostLocal)
 		}
 		gpus := s.gpus[n]
 		byUnit := make([]int, len(list))

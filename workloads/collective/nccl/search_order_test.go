@@ -8,6 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/weft-sim/weft/topology"
+	"github.com/weft-sim/weft/topology/fabric"
+	"github.com/weft-sim/weft/topology/machine"
+	"github.com/weft-sim/weft/topology/nvlink"
 )
 
 func searchOf(t *testing.T, b rig, nodes int, ranks []int32, settings ...string) (*Channels, *topology.Machine) {
@@ -186,6 +189,28 @@ func TestOneGPUByItsChip(t *testing.T) {
 	b := rig{sm: 90, sockets: 1, gen: 5, gpus: 1, nics: 1, nic: 50, cpu: ARM, c2c: true}
 	c, _ := searchOf(t, b, 4, nil)
 	assert.Equal(t, Graph{Channels: 2, Intra: 24, Inter: 24, TypeIntra: LOC, TypeInter: P2C, Pattern: RingPattern, Same: true}, c.Ring)
+}
+
+// A board of which no more is known than its NVLink, alone and with a port of
+// its own for each GPU.
+func TestSearchWithoutPCIe(t *testing.T) {
+	spec := machine.Spec{Name: "board", Host: machine.Host{GPUs: 8, NVLink: &nvlink.Spec{Planes: []int{5, 4, 4, 5}, Link: wire("nvlink4", 25, 1)}}}
+	for nodes, want := range map[int]string{1: "dgxh100", 2: "dgxh100_1sw"} {
+		if spec.Hosts = nodes; nodes > 1 {
+			spec.Fabric = &fabric.Spec{Kind: fabric.SingleSwitch, Port: wire("ndr", 50, 1)}
+		}
+		m, err := machine.Build(spec)
+		require.NoError(t, err)
+		for _, settings := range [][]string{nil, {"NCCL_MNNVL_ENABLE=0"}} {
+			env, err := ParseEnv(Latest, settings)
+			require.NoError(t, err)
+			c, err := Search(Latest, m, everyRank(m), Platform{SM: 90}, env)
+			require.NoError(t, err)
+			like, _ := searchOf(t, rigs[want], nodes, nil)
+			assert.Equal(t, like.Graphs, c.Graphs)
+			assert.Equal(t, like.Nodes, c.Nodes)
+		}
+	}
 }
 
 // Blackwell's list of rates within a node ends above what two sockets of AMD
