@@ -77,23 +77,6 @@ func (s *Scenario) kernels(hw *Hardware, nvidia *nccl.Library) (*kernels.Library
 	return lib, nil
 }
 
-// plugin returns what the network between nodes costs NCCL, and the settings
-// that come with it, without those that the scenario has itself.
-func (s *Scenario) plugin(hw *Hardware) (nccl.Plugin, []string) {
-	p := nccl.Plugin{Base: hw.Plugin.Base, Step: hw.Plugin.Step, Post: hw.Plugin.Post, Rate: hw.Plugin.Rate}
-	if own := s.Network.Plugin; own != nil {
-		p = nccl.Plugin{Base: own.Base, Step: own.Step, Post: own.Post, Rate: own.Rate}
-	}
-	var settings []string
-	for _, text := range hw.Plugin.Settings {
-		name, _, _ := strings.Cut(text, "=")
-		if !slices.ContainsFunc(s.Collectives.Env, func(e EnvVar) bool { return e.Name == name }) {
-			settings = append(settings, text)
-		}
-	}
-	return p, settings
-}
-
 // NCCL returns NVIDIA's library on the scenario's machine, as its collectives
 // have it, and sentences that a report must repeat.
 func (s *Scenario) NCCL(hw *Hardware) (*nccl.Library, []string, error) {
@@ -109,7 +92,7 @@ func (s *Scenario) NCCL(hw *Hardware) (*nccl.Library, []string, error) {
 			return nil, nil, s.tree.ErrorAt("collectives.version", err.Error(), "")
 		}
 	}
-	plugin, settings := s.plugin(hw)
+	var settings []string
 	for _, e := range c.Env {
 		settings = append(settings, e.Name+"="+e.Value)
 	}
@@ -121,9 +104,6 @@ func (s *Scenario) NCCL(hw *Hardware) (*nccl.Library, []string, error) {
 	if err != nil {
 		return nil, nil, s.tree.ErrorAt("collectives.library", err.Error(), "")
 	}
-	if n := len(settings) - len(c.Env); n > 0 {
-		notes = append(notes, "the network between nodes comes with "+strings.Join(settings[:n], " "))
-	}
 	launch := nccl.PerGPU
 	if c.Library != byNCCL {
 		launch = nccl.CUDAGraph
@@ -133,7 +113,7 @@ func (s *Scenario) NCCL(hw *Hardware) (*nccl.Library, []string, error) {
 			return nil, nil, s.tree.ErrorAt("collectives.launch", err.Error(), "")
 		}
 	}
-	return nccl.NewLibrary(hw.Machine, release, env, host, nccl.Setting{Launch: launch, Plugin: plugin}), notes, nil
+	return nccl.NewLibrary(hw.Machine, release, env, host, nccl.Setting{Launch: launch}), notes, nil
 }
 
 // NCCLPlatform returns what NCCL asks of a machine beside its wires, and a note
