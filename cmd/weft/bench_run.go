@@ -36,9 +36,6 @@ func (b *bench) run(ctx context.Context, name string, op *workloads.Coll, format
 		return err
 	}
 	n := len(s.ranks)
-	if op == nil && n < 2 {
-		return usage(b.cmd, "sendrecv takes two GPUs at least, and there is one; name a system with more")
-	}
 	tests, err := b.sweep.tests(b.cmd, op, name, n)
 	if err != nil {
 		return err
@@ -182,6 +179,9 @@ func (s *stand) devices() []report.Device {
 
 // chooser returns who picks the algorithm of a test.
 func (b *bench) chooser(s *stand, op *workloads.Coll) (func(test) (collective.Chooser, error), error) {
+	if len(s.ranks) < 2 {
+		return func(test) (collective.Chooser, error) { return collective.Default, nil }, nil // nothing is sent
+	}
 	if s.name == byNothing {
 		c, err := b.library.explicitly()
 		if err == nil && c != nil && op != nil {

@@ -115,6 +115,9 @@ func (b *bench) build(q *question, name string, op *workloads.Coll) (*stand, err
 	if s.ranks, err = take(b.cmd, job, b.sweep.perNode(), b.sweep.taken()); err != nil {
 		return nil, err
 	}
+	if op == nil && len(s.ranks) < 2 {
+		return nil, usage(b.cmd, "sendrecv takes two GPUs at least, and there is one; name a system with more")
+	}
 	if name != byNothing && op != nil {
 		if _, err := job.Options.Choose(*op, sim.Bytes(b.sweep.end), s.ranks); err != nil {
 			if len(q.Collectives.Env) > 0 { // which may leave nothing
