@@ -3,10 +3,8 @@
 //
 // The work has two parts, kept apart. [Search] finds the channels that NCCL's
 // search finds for a group of ranks on any machine, with the order of the ranks
-// on them ([Fabric.Graphs] knows them in closed form where all GPUs of a host
-// meet in an NVSwitch); [New] takes channels from there or from a graph file of
-// a real job, and predicts with them. [ParseEnv] and [ReadTuner] read what a
-// user sets.
+// on them; [New] takes channels from there or from a graph file of a real job,
+// and predicts with them. [ParseEnv] and [ReadTuner] read what a user sets.
 //
 // Every latency and bandwidth here is NCCL's own estimate, made to compare
 // algorithms with one another: at small sizes it is off by tens of percent, and

@@ -4,6 +4,9 @@ import (
 	"fmt"
 
 	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/topology"
+	"github.com/weft-sim/weft/topology/machine"
+	"github.com/weft-sim/weft/topology/nvlink"
 	"github.com/weft-sim/weft/workloads"
 	"github.com/weft-sim/weft/workloads/collective/nccl"
 )
@@ -15,14 +18,24 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	board := nccl.Fabric{Nodes: 1, GPUs: 8, SM: 90, Links: 18, Switched: true}
-	graphs, err := board.Graphs(v)
+	board, err := machine.Build(machine.Spec{
+		Name: "hgx-h100",
+		Host: machine.Host{GPUs: 8, NVLink: &nvlink.Spec{
+			Planes: []int{5, 4, 4, 5},
+			Link:   topology.Wire{Rate: 25 * sim.GBps, Latency: 500 * sim.Nanosecond, Class: topology.Class{Name: "nvlink4"}},
+		}},
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	env, _ := nccl.ParseEnv(v, nil)
-	m, err := nccl.New(v, nccl.Summary{Ranks: 8, Nodes: 1, SM: 90, Graphs: graphs}, env)
+	channels, err := nccl.Search(v, board, []int32{0, 1, 2, 3, 4, 5, 6, 7}, nccl.Platform{SM: 90}, env)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m, err := nccl.New(v, nccl.Summary{Ranks: 8, Nodes: 1, SM: 90, Graphs: channels.Graphs}, env)
 	if err != nil {
 		fmt.Println(err)
 		return

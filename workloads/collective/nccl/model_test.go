@@ -8,9 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weft-sim/weft/sim"
-	"github.com/weft-sim/weft/topology"
-	"github.com/weft-sim/weft/topology/machine"
-	"github.com/weft-sim/weft/topology/nvlink"
 	"github.com/weft-sim/weft/workloads"
 )
 
@@ -171,50 +168,6 @@ func TestTheChoiceIsTheLeast(t *testing.T) {
 			assert.Greater(t, m.Wire(op, e.Algorithm, e.Protocol).GPU, 0.)
 		}
 	})
-}
-
-func TestDescribe(t *testing.T) {
-	link := topology.Wire{Rate: 25 * sim.GBps, Latency: 500 * sim.Nanosecond, Class: topology.Class{Name: "nvlink4"}}
-	spec := machine.Spec{Name: "board", Host: machine.Host{GPUs: 8, NVLink: &nvlink.Spec{Planes: []int{5, 4, 4, 5}, Link: link}}}
-	m, err := machine.Build(spec)
-	require.NoError(t, err)
-	f, err := Describe(m, 90)
-	require.NoError(t, err)
-	assert.Equal(t, Fabric{Nodes: 1, GPUs: 8, SM: 90, Links: 18, Switched: true}, f)
-	assert.Empty(t, f.Doubts())
-
-	spec.Host.NVLink = &nvlink.Spec{Planes: []int{5, 4, 4, 5}, Link: link, Down: []nvlink.Down{{GPU: 3, Plane: 1, Links: 2}}}
-	m, err = machine.Build(spec)
-	require.NoError(t, err)
-	_, err = Describe(m, 90)
-	assert.ErrorContains(t, err, "n0.gpu0 has 18 NVLinks and n0.gpu3 has 16")
-
-	spec.Host = machine.Host{GPUs: 4, NVLink: &nvlink.Spec{Edges: [][3]int{{0, 1, 6}, {0, 2, 6}, {0, 3, 6}, {1, 2, 6}, {1, 3, 6}, {2, 3, 6}}, Link: link}}
-	m, err = machine.Build(spec)
-	require.NoError(t, err)
-	_, err = Describe(m, 90)
-	assert.ErrorContains(t, err, "wired to one another directly")
-}
-
-func TestFabricsWithoutAnAnswer(t *testing.T) {
-	for _, c := range []struct {
-		change func(*Fabric)
-		want   string
-	}{
-		{func(f *Fabric) { f.GPUs = 1 }, "1 GPU on a node"},
-		{func(f *Fabric) { f.GPUs = 73 }, "at most 72"},
-		{func(f *Fabric) { f.NICs = 0 }, "without NICs"},
-		{func(f *Fabric) { f.NICRate = 0.1 }, "carry no channel"},
-		{func(f *Fabric) { f.SM, f.NearNIC = 80, 1 }, "only one GPU is next to each NIC"},
-	} {
-		f := hgx(2)
-		c.change(&f)
-		_, err := f.Graphs(Latest)
-		assert.ErrorContains(t, err, c.want)
-	}
-	f := hgx(2)
-	f.NICs, f.Links = 4, 8
-	assert.Len(t, f.Doubts(), 2)
 }
 
 func BenchmarkCrossovers(b *testing.B) {

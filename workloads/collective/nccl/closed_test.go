@@ -6,7 +6,8 @@ import (
 )
 
 // Fabric is a host whose GPUs all meet in one NVSwitch fabric, with equal
-// links, as NCCL sees it, and what joins such hosts.
+// links, as NCCL sees it, and what joins such hosts: a machine whose channels
+// have a closed form, for tests.
 type Fabric struct {
 	Nodes    int
 	GPUs     int // of a node
@@ -19,90 +20,6 @@ type Fabric struct {
 	// NearNIC is how many GPUs are as near to a NIC as any: with one, a
 	// balanced tree, which enters a node at two GPUs, does not fit.
 	NearNIC int
-}
-
-// mostLocal is the most ranks of a node.
-//
-// Source: NVIDIA/nccl, src/include/device.h, 2.30.7.
-const mostLocal = 72
-
-// Doubts says in sentences why the channels of a fabric may differ from those
-// of NCCL's search: it was held against the search for V100, A100, H100 and
-// B200 with all their NVLinks, and with as many NICs as GPUs between nodes.
-func (f Fabric) Doubts() []string {
-	var all []string
-	if f.Nodes > 1 && f.NICs != f.GPUs && f.SM >= 80 {
-		all = append(all, fmt.Sprintf("the NICs of a node are %d and its GPUs %d: the channels were held against NCCL's search only where each GPU has one NIC", f.NICs, f.GPUs))
-	}
-	full := 18
-	switch {
-	case f.SM < 80:
-		full = 6
-	case f.SM < 90:
-		full = 12
-	}
-	if f.Links != full && f.Switched {
-		all = append(all, fmt.Sprintf("a GPU has %d NVLinks: the channels were held against NCCL's search only for %d", f.Links, full))
-	}
-	return all
-}
-
-// LinkRate returns GB/s of one NVLink, one way, as NCCL plans with it.
-//
-// Source: NVIDIA/nccl, src/graph/topo.h; 20.6 since 2.20, 40.1 since 2.27.
-func LinkRate(v Version, sm int) float64 {
-	switch {
-	case sm < 70:
-		return 18
-	case sm == 86:
-		return 12
-	case sm < 90:
-		return 20
-	case sm < 100 && v.before(20):
-		return 20
-	case sm < 100:
-		return 20.6
-	case v.before(27):
-		return 40
-	}
-	return 40.1
-}
-
-// SlotRate returns GB/s of a PCIe slot of a generation, as NCCL plans with it;
-// a generation that it does not know counts as the third.
-//
-// Source: NVIDIA/nccl, src/graph/topo.cc: lanes x rate of a lane / 80.
-func SlotRate(generation, lanes int) float64 {
-	lane := map[int]float64{1: 15, 2: 30, 4: 120, 5: 240, 6: 480}[generation]
-	if lane == 0 {
-		lane = 60
-	}
-	return float64(lanes) * lane / 80
-}
-
-// speeds are the rates of a channel that the search tries, high to low.
-//
-// Source: NVIDIA/nccl, src/graph/search.cc, tags 2.25.1, 2.27.7 and 2.30.7.
-func speeds(v Version, sm int, between bool) []float64 {
-	switch {
-	case sm < 90 && !between:
-		return []float64{40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3}
-	case sm < 90:
-		return []float64{48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4, 1.2, 0.24, 0.12}
-	case sm < 100 && !between:
-		return []float64{60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3}
-	case sm < 100 || v.before(27) && between:
-		return []float64{48, 45, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3, 2.4, 1.2, 0.24, 0.12}
-	case v.before(27):
-		return []float64{90, 80, 70, 60, 50, 40, 30, 24, 20, 19}
-	case v.before(30) && !between:
-		return []float64{90, 80, 70, 60, 50, 40, 30, 24, 20, 19, 18}
-	case v.before(30):
-		return []float64{96, 48, 45.1, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3, 2.4, 1.2, 0.24, 0.12}
-	case !between:
-		return []float64{90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18}
-	}
-	return []float64{96, 86, 80, 48, 45.1, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3, 2.4, 1.2, 0.24, 0.12}
 }
 
 // search is the closed form of NCCL's search on a [Fabric]. A channel takes its
