@@ -54,6 +54,7 @@ type Settings struct {
 	Warmup        int
 	Graph         int    // -G: launches in a CUDA graph
 	Library       string // of NCCL, as printed: "2.27.3" or "22703"
+	Launch        string // where weft printed the table: how kernels were launched
 	System        string // where weft printed the table: the machine
 	HostTime      bool   // times are the CPU's, of launches (-C)
 }

@@ -25,6 +25,7 @@ var (
 	banner     = regexp.MustCompile(`NCCL version (\d+\.\d+\.\d+)`)
 	average    = regexp.MustCompile(`^#\s*Avg bus bandwidth\s*:\s*(\S+)`)
 	bounds     = regexp.MustCompile(`^#\s*Out of bounds values\s*:\s*(\d+)`)
+	launched   = regexp.MustCompile(`^# NCCL (\d+\.\d+\.\d+), launched (\S+)$`) // of weft
 	weft       = regexp.MustCompile(`^# weft \S+: (\S+) on (.+), ([\d,]+) GPUs?, ([\d,]+) nodes?$`)
 )
 
@@ -108,6 +109,11 @@ func (t *text) comment(s *stream, said string) bool {
 		table := t.begin(s)
 		table.Op, table.System = m[1], m[2]
 		table.Ranks, table.Hosts = count(m[3]), count(m[4])
+		return true
+	}
+	if m := launched.FindStringSubmatch(said); m != nil && len(s.open) > 0 {
+		table := s.open[len(s.open)-1]
+		table.Library, table.Launch = m[1], m[2]
 		return true
 	}
 	if m := parameters.FindStringSubmatch(said); m != nil {

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/weft-sim/weft/cmd/weft/internal/exitcode"
+	"github.com/weft-sim/weft/cmd/weft/internal/term"
+	"github.com/weft-sim/weft/configs/catalog"
+)
+
+// ran runs a command line in this process.
+func ran(t *testing.T, args ...string) (string, exitcode.Code) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	root := newRoot(&app{&term.Terminal{In: strings.NewReader(""), Out: &out, Err: &errs}})
+	root.SetArgs(args)
+	err := root.ExecuteContext(context.Background())
+	if err != nil {
+		return err.Error(), exitcode.Of(err)
+	}
+	return out.String(), exitcode.OK
+}
+
+// logOf writes the table of a bench into a file.
+func logOf(t *testing.T, args ...string) string {
+	t.Helper()
+	out, code := ran(t, append([]string{"bench"}, args...)...)
+	require.Equal(t, exitcode.OK, code, out)
+	name := filepath.Join(t.TempDir(), "log")
+	require.NoError(t, os.WriteFile(name, []byte(out), 0o600))
+	return name
+}
+
+// diagnosisOf diagnoses a log, on the machine as it should be.
+type diagnosisOf struct {
+	Normal bool `json:"normal"`
+	Tests  []struct {
+		Op      string `json:"op"`
+		System  string `json:"system"`
+		GPUs    int    `json:"gpus"`
+		Nodes   int    `json:"nodes"`
+		Verdict string `json:"verdict"`
+		Causes  []struct {
+			Name     string  `json:"name"`
+			What     string  `json:"what"`
+			Off      float64 `json:"off_pct"`
+			AsLikely bool    `json:"as_likely_as_the_first"`
+		} `json:"causes"`
+		Untested []struct {
+			Name string `json:"name"`
+			Why  string `json:"why"`
+		} `json:"untested"`
+	} `json:"tests"`
+	Matrix struct {
+		Findings []struct {
+			Kind string `json:"kind"`
+			Text string `json:"text"`
+		} `json:"findings"`
+	} `json:"matrix"`
+}
+
+func diagnosed(t *testing.T, args ...string) diagnosisOf {
+	t.Helper()
+	out, code := ran(t, append([]string{"diagnose", "--format", "json"}, args...)...)
+	require.Equal(t, exitcode.OK, code, out)
+	var d diagnosisOf
+	require.NoError(t, json.Unmarshal([]byte(out), &d))
+	return d
+}
+
+// A machine that weft simulates with a fault is diagnosed to have that fault,
+// from the table that it prints.
+func TestDiagnoseFindsTheFault(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		system []string
+		fault  []string
+		want   string
+	}{
+		{"NVLS off", []string{"all_reduce", "--system", "dgx-h100"}, []string{"--env", "NCCL_NVLS_ENABLE=0"}, "nvls-off"},
+		{"peer access off", []string{"all_reduce", "--system", "pcie-a100-8"}, []string{"--set", "pcie.p2p=nowhere"}, "p2p-off"},
+		{"one process", []string{"all_reduce", "--system", "dgx-a100"}, []string{"--launch", "one-process"}, "one-process"},
+		{"PyTorch", []string{"all_gather", "--system", "dgx-a100"}, []string{"--launch", "pytorch"}, "host-launch"},
+		{"an NVSwitch down", []string{"all_reduce", "--system", "dgx-a100"}, []string{"--fault", "n0.nvswitch0 down"}, "nvswitch-missing"},
+		{"Simple alone", []string{"all_reduce", "--system", "dgx-a100"}, []string{"--proto", "Simple"}, "simple-only"},
+		{"LL alone", []string{"all_reduce", "--system", "dgx-a100"}, []string{"--proto", "LL"}, "ll-forced"},
+		{"two channels", []string{"all_reduce", "--system", "dgx-a100"}, []string{"--env", "NCCL_MAX_NCHANNELS=2"}, "few-channels"},
+		{"a NIC down", []string{"all_reduce", "--system", "hgx-h100-4", "--nodes", "4"}, []string{"--fault", "n*.nic0 down"}, "nic-missing"},
+		{"a slow network", []string{"all_gather", "--system", "dgx-h100", "--nodes", "4"}, []string{"--fault", "n*.nic*<>* x0.5"}, "network-slow"},
+		{"rings between nodes", []string{"all_reduce", "--system", "dgx-a100", "--nodes", "4"}, []string{"--algo", "Ring"}, "ring-only"},
+		{"GDR off", []string{"all_gather", "--system", "dgx-a100", "--nodes", "2"}, []string{"--set", "pcie.gdr=nowhere"}, "gdr-off"},
+		{"TCP", []string{"all_reduce", "--system", "dgx-a100", "--nodes", "2"}, []string{"--set", "pcie.gdr=nowhere", "--set", "network.plugin.step=15us", "--fault", "n*.nic*<>* 5GB/s"}, "tcp"},
+		{"half the lanes", []string{"all_reduce", "--system", "pcie-a100-8"}, []string{"--fault", "n*.gpu*<>n*.pcie-sw* x0.5"}, "pcie-narrow"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && slices.Contains(c.system, "--nodes") {
+				t.Skip("several nodes take a second")
+			}
+			log := logOf(t, append(append(c.system, "-b", "8", "-e", "4G", "-f", "16"), c.fault...)...)
+			text, err := os.ReadFile(log)
+			require.NoError(t, err)
+			// A log of nccl-tests does not say what weft's does of the library.
+			var plain []byte
+			for line := range bytes.Lines(text) {
+				if !bytes.HasPrefix(line, []byte("# NCCL ")) && !bytes.HasPrefix(line, []byte("# nThread ")) {
+					plain = append(plain, line...)
+				}
+			}
+			require.NoError(t, os.WriteFile(log, plain, 0o600))
+			d := diagnosed(t, log)
+			require.Len(t, d.Tests, 1)
+			require.False(t, d.Normal)
+			require.NotEmpty(t, d.Tests[0].Causes, "%+v", d.Tests[0].Untested)
+			assert.Equal(t, c.want, d.Tests[0].Causes[0].Name, "%+v", d.Tests[0].Causes)
+			assert.Less(t, d.Tests[0].Causes[0].Off, 1.0)
+		})
+	}
+}
+
+// Every machine that a GPU's name is guessed to be in exists, and has such GPUs
+// and as many.
+func TestGuessedSystemsExist(t *testing.T) {
+	c, err := catalog.Load()
+	require.NoError(t, err)
+	for _, u := range usualSystems {
+		m, err := c.Machine(u.system, catalog.Options{Hosts: 1})
+		require.NoError(t, err, u.system)
+		if m.System.AnySize {
+			continue
+		}
+		assert.Equal(t, u.gpus, m.Spec.Host.GPUs, u.system)
+	}
+	for _, g := range []struct {
+		gpu  string
+		host int
+		want string
+	}{
+		{"NVIDIA H100 80GB HBM3", 8, "dgx-h100"}, {"NVIDIA H200", 8, "dgx-h200"}, {"A100-SXM4-40GB", 8, "dgx-a100"}, {"NVIDIA GB200", 4, "gb200-nvl72"},
+		{"NVIDIA H100 NVL", 2, "pcie-h100-nvl-8"}, {"Tesla V100-SXM3-32GB", 16, "dgx-2"}, {"NVIDIA L4", 8, ""}, {"NVIDIA H100 80GB HBM3", 9, ""},
+	} {
+		assert.Equal(t, g.want, guess([]string{g.gpu}, g.host), g.gpu)
+	}
+	assert.Empty(t, guess([]string{"NVIDIA H100 80GB HBM3", "NVIDIA H200"}, 8))
+}
