@@ -223,7 +223,7 @@ func (s *Scenario) between(hw *Hardware, c *completer, spec *machine.Spec) error
 	if err != nil {
 		return s.hardwareError(err)
 	}
-	spec.Fabric = m.Spec.Fabric
+	spec.Fabric, hw.Plugin = m.Spec.Fabric, m.Plugin
 	for _, p := range m.Provenance {
 		if strings.HasPrefix(p.Path, "fabrics.") || strings.HasPrefix(p.Path, "nics.") || strings.HasSuffix(p.Path, m.Fabric.Switch) {
 			hw.Provenance = append(hw.Provenance, p)

@@ -27,6 +27,8 @@ type Hardware struct {
 	// of a system of the catalogue.
 	GPU    *catalog.GPU
 	System *catalog.System
+	// Plugin is what the network between nodes costs NCCL beyond its wires.
+	Plugin catalog.Plugin
 
 	// Format is what the file of the machine is; "" for a system of the
 	// catalogue and an inline one. Dump or Net is its content.
@@ -123,7 +125,7 @@ func (s *Scenario) named(cat *catalog.Catalog, name string) (*Hardware, error) {
 	if own {
 		m.Spec.Hosts, m.Spec.Fabric = int(s.Nodes), s.Network.Fabric.spec()
 	}
-	return &Hardware{Spec: &m.Spec, GPU: m.GPU, System: m.System, anySize: m.System.AnySize, Provenance: m.Provenance}, nil
+	return &Hardware{Spec: &m.Spec, GPU: m.GPU, System: m.System, Plugin: m.Plugin, anySize: m.System.AnySize, Provenance: m.Provenance}, nil
 }
 
 // hardwareError puts an error of the catalogue at its place in the scenario.

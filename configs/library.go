@@ -28,6 +28,9 @@ func (s *Scenario) library(o *replay.Options, hw *Hardware) ([]string, error) {
 				return nil, s.tree.ErrorAt("collectives."+k.key, "no library runs the collectives of this scenario, so this says nothing", "write library: nccl beside it")
 			}
 		}
+		if s.Network.Plugin != nil {
+			return nil, s.tree.ErrorAt("network.plugin", "no library runs the collectives of this scenario, so this says nothing", "write collectives: {library: nccl}")
+		}
 		o.Choose = c.Algorithm.chooser()
 		return nil, nil
 	}
@@ -77,6 +80,23 @@ func (s *Scenario) kernels(hw *Hardware, nvidia *nccl.Library) (*kernels.Library
 	return lib, nil
 }
 
+// plugin returns what the network between nodes costs NCCL, and the settings
+// that come with it, without those that the scenario has itself.
+func (s *Scenario) plugin(hw *Hardware) (nccl.Plugin, []string) {
+	p := nccl.Plugin{Base: hw.Plugin.Base, Step: hw.Plugin.Step, Post: hw.Plugin.Post, Rate: hw.Plugin.Rate}
+	if own := s.Network.Plugin; own != nil {
+		p = nccl.Plugin{Base: own.Base, Step: own.Step, Post: own.Post, Rate: own.Rate}
+	}
+	var settings []string
+	for _, text := range hw.Plugin.Settings {
+		name, _, _ := strings.Cut(text, "=")
+		if !slices.ContainsFunc(s.Collectives.Env, func(e EnvVar) bool { return e.Name == name }) {
+			settings = append(settings, text)
+		}
+	}
+	return p, settings
+}
+
 // NCCL returns NVIDIA's library on the scenario's machine, as its collectives
 // have it, and sentences that a report must repeat.
 func (s *Scenario) NCCL(hw *Hardware) (*nccl.Library, []string, error) {
@@ -92,7 +112,7 @@ func (s *Scenario) NCCL(hw *Hardware) (*nccl.Library, []string, error) {
 			return nil, nil, s.tree.ErrorAt("collectives.version", err.Error(), "")
 		}
 	}
-	var settings []string
+	plugin, settings := s.plugin(hw)
 	for _, e := range c.Env {
 		settings = append(settings, e.Name+"="+e.Value)
 	}
@@ -104,6 +124,9 @@ func (s *Scenario) NCCL(hw *Hardware) (*nccl.Library, []string, error) {
 	if err != nil {
 		return nil, nil, s.tree.ErrorAt("collectives.library", err.Error(), "")
 	}
+	if n := len(settings) - len(c.Env); n > 0 {
+		notes = append(notes, "the network between nodes comes with "+strings.Join(settings[:n], " "))
+	}
 	launch := nccl.PerGPU
 	if c.Library != byNCCL {
 		launch = nccl.CUDAGraph
@@ -113,7 +136,7 @@ func (s *Scenario) NCCL(hw *Hardware) (*nccl.Library, []string, error) {
 			return nil, nil, s.tree.ErrorAt("collectives.launch", err.Error(), "")
 		}
 	}
-	return nccl.NewLibrary(hw.Machine, release, env, host, nccl.Setting{Launch: launch}), notes, nil
+	return nccl.NewLibrary(hw.Machine, release, env, host, nccl.Setting{Launch: launch, Plugin: plugin}), notes, nil
 }
 
 // NCCLPlatform returns what NCCL asks of a machine beside its wires, and a note

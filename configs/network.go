@@ -20,6 +20,17 @@ type Network struct {
 	Solver string `yaml:"solver" weft:"enum=incremental|full,doc=fluid: solve what a change can have touched (incremental) or all rates at every change (full); the answers are equal"`
 	Relay  string `yaml:"relay" weft:"enum=always|if-needed|never,doc=on rails, bytes for another rail go over NVLink to the GPU by the NIC on the receiver's rail first (PXN): wherever there is one (always, as NCCL does, also when absent), where no switch joins the rails (if-needed), or never"`
 	Fabric Fabric `yaml:"fabric" weft:"doc=the network between nodes: a name of the catalogue or an inline description"`
+
+	Plugin *Plugin `yaml:"plugin" weft:"doc=what the network costs NCCL beyond its wires, in place of what the catalogue says of the fabric; keys left out are none"`
+}
+
+// Plugin is what a network and the plugin that drives it cost NCCL beyond the
+// wires, compared with NCCL's own transport on InfiniBand.
+type Plugin struct {
+	Base sim.Time `yaml:"base" weft:"doc=once for each collective"`
+	Step sim.Time `yaml:"step" weft:"doc=each crossing of the network"`
+	Post sim.Time `yaml:"post" weft:"doc=each chunk that a connection sends, before it takes the next"`
+	Rate float64  `yaml:"rate" weft:"positive,max=1,doc=part of the wires' rate that it reaches; all when absent"`
 }
 
 // Fabric is the network between nodes: a name of the catalogue, or an inline

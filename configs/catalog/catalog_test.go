@@ -194,7 +194,7 @@ func TestUnknownNames(t *testing.T) {
 	assert.ErrorAs(t, err, &unknown)
 	_, err = c.Fabric("token-ring")
 	assert.EqualError(t, err, `catalogue: no fabric is called "token-ring"; expected one of ib-edr, ib-edr-fat-tree, ib-hdr, ib-hdr-fat-tree, `+
-		`ib-ndr, ib-ndr-3-tier, ib-ndr-fat-tree, ib-xdr, ib-xdr-fat-tree, roce-100, roce-100-fat-tree, roce-200 or 14 others`)
+		`ib-ndr, ib-ndr-3-tier, ib-ndr-fat-tree, ib-xdr, ib-xdr-fat-tree, roce-100, roce-100-fat-tree, roce-200 or 15 others`)
 	_, err = c.System("dgx-h10")
 	require.ErrorAs(t, err, &unknown)
 	assert.Equal(t, "dgx-h100 dgx-a100 dgx-h200", strings.Join(unknown.Known[:3], " "), "the nearest first")

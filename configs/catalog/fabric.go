@@ -26,6 +26,7 @@ type Fabric struct {
 	Spread           string           `yaml:"spread" weft:"enum=ecmp"`
 	Staged           Figure[Flag]     `yaml:"staged"`        // NICs reach host memory alone
 	TransferRate     Figure[sim.Rate] `yaml:"transfer_rate"` // most of one transfer over one pair of ports
+	Plugin           *FabricPlugin    `yaml:"plugin"`        // not known is NCCL's own transport on InfiniBand
 }
 
 // fabric turns a fabric's record into a specification for hosts whose ports

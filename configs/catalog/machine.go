@@ -24,6 +24,7 @@ type Machine struct {
 	System *System
 	GPU    *GPU
 	Fabric *Fabric // nil for a host by itself
+	Plugin Plugin  // of Fabric
 
 	// Provenance is every figure that went into Spec, in the order of use,
 	// each once.
@@ -183,7 +184,7 @@ func (r *resolver) network(m *Machine, o Options) error {
 		port = slower(nicLink, trunk)
 		nicLatency = use(r, nic.Latency)
 	}
-	m.Fabric = f
+	m.Fabric, m.Plugin = f, r.plugin(f.Plugin)
 	m.Spec.Fabric = r.fabric(f, sw, trunk, port, nicLatency)
 	if o.Fabric == "" {
 		return m.grow()

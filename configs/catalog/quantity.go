@@ -16,7 +16,7 @@ import (
 type Quantity interface {
 	sim.Rate | sim.Bytes | sim.Time | sim.FlopRate |
 		Count | Ratio | Watts | Metres | TimePerMetre | Flag | Split | Edges | Reach |
-		Supplies | Dollars | DollarsPerHour | EnergyPerBit
+		Supplies | Dollars | DollarsPerHour | EnergyPerBit | Settings
 }
 
 // maxCount bounds every number of things in a file, so that a slip of the
@@ -106,6 +106,8 @@ func parse[T Quantity](text string) (T, error) {
 		*p, err = parseSplit(text)
 	case *Edges:
 		*p, err = parseEdges(text)
+	case *Settings:
+		*p, err = parseSettings(text)
 	case *Supplies:
 		*p, err = parseSupplies(text)
 	case *Dollars:
