@@ -65,6 +65,17 @@ func TestGraphsOfATrayAsWritten(t *testing.T) {
 	assert.Equal(t, want["3"], c.Heads)
 }
 
+// The rings that a job wrote on a virtual machine of four A100 in two pairs
+// (Azure's NC A100 v4), each GPU on a NUMA node of its own. The file is of a
+// release that did not yet hold channels over AMD's sockets alike, which is why
+// the CPUs here are of another make.
+func TestRingsOfBridgedPairsAsWritten(t *testing.T) {
+	b := rig{sm: 80, sockets: 4, gen: 3, gpus: 4, nics: 1, nic: 12.5, edges: [][3]int{{0, 1, 12}, {2, 3, 12}}, cpu: Other, socketRate: 16}
+	c, _ := searchOf(t, b, 1, nil)
+	assert.Equal(t, Graph{Channels: 2, Intra: 12, Inter: 12, TypeIntra: SYS, TypeInter: PIX, Pattern: RingPattern}, c.Ring)
+	assert.Equal(t, channelsOf(t, shared(t, "traces/nccl_graph_xml/azure_ncv4-graph.xml"))["0"], c.Rings)
+}
+
 // Between nodes of eight GPUs and NICs, channel c begins at GPU c and NIC c,
 // even ones go down and odd ones up, and all come back to their NIC. Where each
 // GPU sits alone with its NIC, channels go in pairs, and every other node has
