@@ -195,6 +195,9 @@ func (f *figure) pick(samples []measured.Sample, c curve, small bool) []*measure
 		if small {
 			within = s.Size <= sim.MiB
 		}
+		if r.Type == "int8" {
+			continue // a sample of the same row, but of another algorithm
+		}
 		if within && r.Table.ID == c.table && r.Op == c.op && r.Ranks == c.ranks && (c.variant == "" || r.Variant == c.variant) {
 			of = append(of, s)
 		}
