@@ -198,12 +198,32 @@ func (l *Library) find(ranks []int32) (*Communicator, error) {
 		given.Graphs = *l.Graphs
 		ch = &given
 	}
-	m, err := New(l.Version, Summary{Ranks: len(ranks), Nodes: len(ch.Nodes), SM: l.On.SM, CPU: l.On.CPU, Graphs: ch.Graphs, Translated: l.On.Translated}, l.Env)
+	m, err := New(l.Version, Summary{Ranks: len(ranks), Nodes: len(ch.Nodes), SM: l.On.SM, CPU: l.On.CPU, Graphs: ch.Graphs, AllPeers: ch.Ring.TypeIntra > PXB && l.allPeers(ranks, ch.Rings), Translated: l.On.Translated}, l.Env)
 	if err != nil {
 		return nil, err
 	}
 	m.Tuner = l.Tuner
 	return &Communicator{Model: m, Channels: ch, rings: ordersOf(ch.Rings), chains: ordersOf(join(ch.Trees))}, nil
+}
+
+// allPeers reports whether no neighbours of a ring pass bytes by way of host
+// memory.
+func (l *Library) allPeers(ranks []int32, rings [][]int32) bool {
+	var buf []topology.Hop
+	for _, ring := range rings {
+		for i, at := range ring {
+			from, to := ranks[at], ranks[ring[(i+1)%len(ring)]]
+			if l.machine.Graph.Nodes[l.machine.Ranks[from]].Host != l.machine.Graph.Nodes[l.machine.Ranks[to]].Host {
+				continue
+			}
+			p, err := l.machine.Route(from, to, buf)
+			if err != nil || p.Staged {
+				return false
+			}
+			buf = p.Hops
+		}
+	}
+	return true
 }
 
 // join puts the chains of a tree channel one after the other.

@@ -45,6 +45,9 @@ type Summary struct {
 	CPU          CPU
 	Graphs
 	NICLatency float64 // us, as the network plugin reports it; the built-in ones say 0
+	// AllPeers says that GPUs of a node reach each other however far they are, as
+	// where NCCL_P2P_LEVEL says so.
+	AllPeers bool
 	// Translated says that an IOMMU translates what GPUs write and read in host
 	// memory, as in virtual machines. NCCL chooses without asking.
 	Translated bool

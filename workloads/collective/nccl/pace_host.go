@@ -14,20 +14,29 @@ func (m *Model) hostPace(op workloads.Coll, c Choice, size sim.Bytes, s Setting)
 	return m.hostPaceAt(&hostCostsOf[GenerationOf(m.SM)], op, c, size, s)
 }
 
-// staged reports that NCCL passes bytes by way of host memory. By its default
-// level GPUs reach each other through PCIe switches alone, and two of them on
+// staged reports that NCCL passes bytes by way of host memory. Unless the model
+// knows better, that is by its default level:
+// GPUs reach each other through PCIe switches alone, and two of them on
 // AMD's processors everywhere.
 //
 // Source: NVIDIA/nccl, src/graph/paths.cc (ncclTopoCheckP2p), 2.30.7.
 func (m *Model) staged() bool {
-	return m.Env.NoP2P || m.Ring.TypeIntra > PXB && !(m.CPU == AMD && m.Ranks <= 2)
+	return m.Env.NoP2P || !m.AllPeers && m.Ring.TypeIntra > PXB && !(m.CPU == AMD && m.Ranks <= 2)
 }
 
-// threadsOf is how many threads of a thread block copy with Simple, in parts of
-// the usual 512: one slow PCIe link keeps no more busy.
+// halved is the part of its rate that a thread block keeps with half of its
+// threads, which is what NCCL gives it with Simple where it plans with one slow
+// PCIe link.
+//
+// Source: derived from 8 RTX PRO 6000 on two sockets of AMD, 21.6 GB/s, where
+// NCCL plans with next to nothing (local-inference-lab/rtx6kpro e2c2b9577c), and
+// the same cards where it does not, 25 (ai-dynamo/aiconfigurator 095f58a51c4c).
+const halved = 0.86
+
+// threadsOf is the part of its rate that a thread block has with Simple.
 func (m *Model) threadsOf() float64 {
 	if float64(m.Ring.Channels)*m.Ring.Intra <= 12 {
-		return 0.5
+		return halved
 	}
 	return 1
 }
@@ -86,7 +95,9 @@ func (m *Model) hostPaceAt(h *HostCosts, op workloads.Coll, c Choice, size sim.B
 			limit /= 2 // inside a chain both up and down
 		}
 		limit = min(limit, channels*h.CTA[p]*m.threadsOf())
-		step += min(part, chainChunk) / (limit / channels * 1e3)
+		// The next GPU follows closely: the time of a reduce grows by that of its
+		// bytes alone from 128 KiB on (2 RTX 2080 Ti), not by a whole chunk.
+		step += min(part, leastSlice) / (limit / channels * 1e3)
 		spreads = spread(h.Jitter, part, channels)
 	default:
 		limit = min(limit, channels*h.CTA[p]*m.threadsOf())

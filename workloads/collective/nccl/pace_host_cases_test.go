@@ -92,13 +92,16 @@ func pairCases() []pairCase {
 		c.file, c.op = "rtx2080ti_2_"+op+"_nop2p", op
 		all = append(all, c)
 	}
-	for v, file := range map[string]string{"2.18": "bessemer_v100pcie_4_allreduce_nccl28"} {
-		all = append(all, pairCase{kind: "pcie", file: file, op: "all_reduce", ranks: 4, nodes: 1, version: v, sm: 70, cpu: Intel, launch: OneProcess, graphs: pcieGraph(1, 12, PIX), wire: 12.16, chain: 12.16, latency: 0.195})
+	for _, file := range []string{"bessemer_v100pcie_4_allreduce_nccl28", "bessemer_v100pcie_4_allreduce_nccl24"} {
+		all = append(all, pairCase{kind: "pcie", file: file, op: "all_reduce", ranks: 4, nodes: 1, version: "2.18", sm: 70, cpu: Intel, launch: OneProcess, graphs: pcieGraph(1, 12, PIX), wire: 12.16, chain: 12.16, latency: 0.195})
 	}
 	all = append(all,
-		pairCase{kind: "pcie", file: "bessemer_v100pcie_4_allreduce_nccl24", op: "all_reduce", ranks: 4, nodes: 1, version: "2.18", sm: 70, cpu: Intel, launch: OneProcess, graphs: pcieGraph(1, 12, PIX), wire: 12.16, chain: 12.16, latency: 0.195},
 		pairCase{kind: "pcie", file: "pptest_rtx4090_4_allreduce_p2p", op: "all_reduce", ranks: 4, nodes: 1, version: "2.21", sm: 89, cpu: AMD, launch: OneProcess, graphs: pcieGraph(1, 24, PXB), wire: 26, chain: 26, latency: 0.4},
 		pairCase{kind: "pcie", file: "flashinfer_pcie5_2_allgather", tag: "NCCL", op: "all_gather", ranks: 2, nodes: 1, version: "2.27", sm: 120, cpu: AMD, launch: PerGPU, graphs: pcieGraph(2, 24, PHB), wire: 41.6, chain: 55.4, latency: 0.7},
+		pairCase{
+			kind: "pcie", file: "rtxpro6000_4_8_allreduce_small", tag: "NCCL", op: "all_reduce", ranks: 8, nodes: 1, version: "2.27", sm: 120, cpu: AMD, launch: CUDAGraph,
+			graphs: pcieGraph(1, 0.1, SYS), wire: 41.6, chain: 55.4, latency: 0.7,
+		},
 		pairCase{kind: "pcie", file: "uccl_l4_2_sendrecv", tag: "NCCL, same node (host staged)", op: "sendrecv", ranks: 2, nodes: 1, version: "2.27", sm: 89, cpu: Intel, launch: PerGPU, graphs: pcieGraph(1, 20, PHB), wire: 19.5, chain: 26, latency: 0.7},
 	)
 	// Four cards a switch and a switch a socket of AMD's.
