@@ -104,8 +104,14 @@ const (
 	llChunk    = 32 << 10 // a step of LL
 	ll128Chunk = 576000   // a step of LL128
 	window     = 8        // steps of a connection's buffer
-	ringSteps  = 2        // of a slice of a ring, Simple
 )
+
+// inRing is how many slices of a ring are under way: Simple's take two steps.
+var inRing = [protocols]float64{window, window, window / 2}
+
+// chunkOf returns what a tree or a chain passes on at once, in bytes of the
+// message, and so a ring but for Simple.
+func chunkOf(p Protocol) float64 { return [...]float64{llChunk, ll128Chunk, chainChunk}[p] }
 
 // inFlight is what connections carry that have so many slices on their way and
 // must wait a round trip for each to be acknowledged, in GB/s.
@@ -123,27 +129,31 @@ func (k crossing) ring(m *Model, op workloads.Coll, c Choice, size sim.Bytes) ne
 	w := k.of(p)
 	part := float64(size) / channels / float64(m.Ranks)
 	rate, post := k.net.Ring[p]*1e3, k.net.Post[p]+k.post
-	if p != Simple {
-		// Few bytes: the crossing's handling of a slice sets the pace of all
-		// steps, and the more bytes a slice has the less of it is seen.
-		w.limit = channels * rate / 1e3
-		post -= part / p.Payload() / rate
-		w.step, w.net = max(w.step, post), max(w.net, post)
-		return w
+	chunk, slice := chunkOf(p), part/p.Payload()
+	if p == Simple {
+		chunk = ringChunk
+		slice = min(part, max(min(part, ringChunk)/2, leastSlice))
+		w.fill = k.own(op) * part / rate
+		w.step = max(0, w.step-slice/rate)
 	}
-	own := k.Own[2]
+	chunks := math.Ceil(part / chunk)
+	part /= p.Payload()
+	w.limit = channels * part / (part/rate + chunks*post) / 1e3
+	if chunks > 1 {
+		w.limit = min(w.limit, k.inFlight(channels, min(slice, chunk/p.Payload()), inRing[p]))
+	}
+	return w
+}
+
+// own returns how many times its part a rank's own is copied or reduced.
+func (k crossing) own(op workloads.Coll) float64 {
 	switch op {
 	case workloads.AllGather:
-		own = k.Own[0]
+		return k.Own[0]
 	case workloads.ReduceScatter:
-		own = k.Own[1]
+		return k.Own[1]
 	}
-	w.fill = own * part / rate
-	slice := min(part, max(min(part, ringChunk)/2, leastSlice))
-	w.step = max(0, w.step-slice/rate)
-	chunks := math.Ceil(part / ringChunk)
-	w.limit = min(channels*part/(part/rate+chunks*post)/1e3, k.inFlight(channels, slice, window/ringSteps))
-	return w
+	return k.Own[2]
 }
 
 // tree is of two binary trees over nodes with a chain in each: what the proxy
@@ -177,11 +187,8 @@ func (k crossing) tree(m *Model, c Choice, size sim.Bytes) netWork {
 
 // treeChunk is what a tree passes on at once, in bytes of the message.
 func (m *Model) treeChunk(c Choice, size sim.Bytes) float64 {
-	switch c.Protocol {
-	case LL:
-		return llChunk
-	case Simple:
-		return chainChunk
+	if c.Protocol != LL128 {
+		return chunkOf(c.Protocol)
 	}
 	chunk, per := float64(ll128Chunk), m.perNode()
 	depth := 1 + m.log2Nodes() + 0.1*per
@@ -197,13 +204,7 @@ func (m *Model) treeChunk(c Choice, size sim.Bytes) float64 {
 func (k crossing) chain(m *Model, c Choice, size sim.Bytes) netWork {
 	p, channels := c.Protocol, float64(c.Channels)
 	w := k.of(p)
-	chunk := float64(chainChunk)
-	switch p {
-	case LL:
-		chunk = llChunk
-	case LL128:
-		chunk = ll128Chunk
-	}
+	chunk := chunkOf(p)
 	part, rate := float64(size)/channels, k.net.Ring[p]*1e3
 	// A rank hands on and is done: of calls that follow one another each takes
 	// what handling it takes, while the one before is still on its way.

@@ -287,10 +287,16 @@ func (c netCase) closed(m *Model, ch Choice, size sim.Bytes, setting Setting) fl
 		hops, net = math.Ceil(math.Log2(n)), math.Ceil(math.Log2(n))
 	}
 	p := m.netPace(c.op, ch, size, setting)
-	if p.Limit > 0 {
-		rate = min(rate, float64(p.Limit)/1e9)
-	}
 	us := func(t sim.Time) float64 { return float64(t) / 1e6 }
-	total := us(p.Start) + (hops-net)*(0.276+us(p.Step)) + net*(w.latency+us(p.NetStep)) + us(p.Tail()) + bytes/rate/1000
+	within, across := 0.276+us(p.Step), w.latency+us(p.NetStep)
+	switch limit := float64(p.Limit) / 1e9; {
+	case limit < rate:
+		rate = limit
+	case ch.Algorithm == Ring && !chained(c.op):
+		// Links within nodes are free before those between.
+		message := bytes / hops
+		within -= max(0, message/rate/1000-message/per/nv/1000)
+	}
+	total := us(p.Start) + max((hops-net)*within+net*across, across) + us(p.Tail()) + bytes/rate/1000
 	return max(us(p.Floor), total)
 }
