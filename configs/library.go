@@ -23,7 +23,7 @@ func (s *Scenario) library(o *replay.Options, hw *Hardware) ([]string, error) {
 		for _, k := range []struct {
 			key string
 			set bool
-		}{{"version", c.Version != ""}, {"env", len(c.Env) > 0}, {"launch", c.Launch != ""}} {
+		}{{"version", c.Version != ""}, {"env", len(c.Env) > 0}, {"launch", c.Launch != ""}, {"pace", c.Pace != nil}} {
 			if k.set {
 				return nil, s.tree.ErrorAt("collectives."+k.key, "no library runs the collectives of this scenario, so this says nothing", "write library: nccl beside it")
 			}
@@ -38,7 +38,7 @@ func (s *Scenario) library(o *replay.Options, hw *Hardware) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Choose, o.Send = lib.Choose, lib.Send(nil, false)
+	o.Choose, o.Send = c.Pace.Choices(lib.Choose), c.Pace.Sends(lib.Send(nil, false))
 	if c.Library == byNCCL {
 		return notes, nil
 	}
@@ -46,7 +46,7 @@ func (s *Scenario) library(o *replay.Options, hw *Hardware) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Choose = own.Choose
+	o.Choose = c.Pace.Choices(own.Choose)
 	return notes, nil
 }
 

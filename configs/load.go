@@ -84,19 +84,34 @@ func (s *Scenario) lay(file *strict.Node, fileErr error, o Overlay, system *stri
 	if err != nil {
 		return err
 	}
-	l := newLayers()
-	if err := l.file(file); err != nil {
-		return fmt.Errorf("load scenario: %w", err)
+	var envErr, setErr error
+	merge := func(files ...*strict.Node) error {
+		l := newLayers()
+		for _, f := range files {
+			if err := l.file(f); err != nil {
+				return fmt.Errorf("load scenario: %w", err)
+			}
+		}
+		l.defaults(def)
+		envErr = environment(l, o.Environ)
+		if system != nil {
+			l.set([]strict.Key{{Name: "system", Pos: system.Pos}}, system)
+		}
+		setErr = overrides(l, o)
+		s.tree = l.merged(file.Pos)
+		return nil
 	}
-	l.defaults(def)
-	envErr := environment(l, o.Environ)
-	if system != nil {
-		l.set([]strict.Key{{Name: "system", Pos: system.Pos}}, system)
+	if err := merge(file); err != nil {
+		return err
 	}
-	setErr := overrides(l, o)
-	s.tree = l.merged(file.Pos)
+	preset, presetErr := s.readPreset() // which layer names it, and which preset, the merged tree says
+	if preset != nil {
+		if err := merge(preset, file); err != nil {
+			return err
+		}
+	}
 	decodeErr := strict.Decode(s.tree, s)
-	err = strict.Join(fileErr, envErr, setErr, decodeErr)
+	err = strict.Join(fileErr, presetErr, envErr, setErr, decodeErr)
 	if err != nil && s.Workload.Program != nil {
 		// The names need no value that could not be read. Without another error
 		// they wait for Build, which finds what the ranks do not fit too.

@@ -14,6 +14,7 @@ import (
 type Scenario struct {
 	Name        string      `yaml:"name" weft:"required,doc=a short name for reports"`
 	About       string      `yaml:"about" weft:"doc=what the scenario teaches"`
+	Preset      string      `yaml:"preset" weft:"doc=a file with keys of a scenario that lie below those of this one, such as what weft calibrate writes"`
 	System      System      `yaml:"system" weft:"required,doc=one server or rack: a name of the catalogue, a file, or an inline description; a file is a catalogue file with one system, what a tool prints of a server, or a network file"`
 	GPU         string      `yaml:"gpu" weft:"doc=kind of the GPUs where a file does not name them: a name of the catalogue, or the start of one"`
 	GPUs        int         `yaml:"gpus" weft:"min=1,max=1048576,doc=GPUs of a node, for systems of any size and for network files that name none"`
@@ -112,6 +113,7 @@ type Collectives struct {
 	Version   string     `yaml:"version" weft:"doc=release of the library, such as 2.27 or 2.27.3; the last that weft knows when absent"`
 	Env       []EnvVar   `yaml:"env" weft:"doc=environment variables of the library, such as NCCL_ALGO: Ring"`
 	Launch    string     `yaml:"launch" weft:"enum=process-per-gpu|one-process|threads|graph|pytorch,doc=how the host starts kernels: a process for each GPU (also when absent), one thread for all GPUs of a node (nccl-tests -g), one process with a thread for each (-t), replay of a CUDA graph, or torch.distributed"`
+	Pace      *Pace      `yaml:"pace" weft:"doc=what the library's kernels cost here, compared with what weft knows of them; a preset of weft calibrate has it"`
 	Algorithm Algorithms `yaml:"algorithm"`
 	Grain     string     `yaml:"grain" weft:"enum=stream|chunk,doc=stream: a collective is one coupled flow; chunk: every message in slices under flow control"`
 	Slice     sim.Bytes  `yaml:"slice" weft:"positive,doc=unit in which a message is forwarded at grain chunk"`

@@ -137,7 +137,7 @@ func (b *bench) build(q *question, name string, op *workloads.Coll) (*stand, err
 			if err != nil {
 				return nil, q.mend(err)
 			}
-			s.send = lib.Send(s.ranks, true)
+			s.send = q.Collectives.Pace.Sends(lib.Send(s.ranks, true))
 			if _, err := s.send(sim.Bytes(b.sweep.end), s.ranks[0], s.ranks[len(s.ranks)-1]); err != nil {
 				return nil, exitcode.With(exitcode.Config, fmt.Errorf("bench sendrecv with NCCL: %w", err))
 			}
@@ -162,7 +162,7 @@ func innermost(err error) error {
 }
 
 // benchKeys are the keys of a scenario that mean something to a bench.
-var benchKeys = []string{"system", "gpu", "gpus", "faults", "nodes", "network", "pcie", "seed", "collectives", "collapse", "figures"}
+var benchKeys = []string{"system", "preset", "gpu", "gpus", "faults", "nodes", "network", "pcie", "seed", "collectives", "collapse", "figures"}
 
 // foreign is the error of settings that a bench would ignore.
 func foreign(cmd *cobra.Command, settings []configs.Setting) error {

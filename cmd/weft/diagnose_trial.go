@@ -74,7 +74,7 @@ func (s *subject) stage(c change) (*trial, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.send = lib.Send(t.group, true)
+		t.send = q.Collectives.Pace.Sends(lib.Send(t.group, true))
 	}
 	return t, nil
 }
@@ -110,7 +110,8 @@ func (t *trial) rewire(q *question, change func(*machine.Spec)) error {
 	if err != nil {
 		return err
 	}
-	t.job.Options.Choose, t.job.Options.Send = lib.Choose, lib.Send(nil, false)
+	pace := q.Collectives.Pace
+	t.job.Options.Choose, t.job.Options.Send = pace.Choices(lib.Choose), pace.Sends(lib.Send(nil, false))
 	return nil
 }
 

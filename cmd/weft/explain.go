@@ -133,12 +133,12 @@ func (q *inquiry) answer(ctx context.Context, cmd *cobra.Command, name string) (
 	if err := choose(e, comm.Model, op, size); err != nil {
 		return nil, usage(cmd, "%w", err)
 	}
-	return e, simulate(ctx, e, job, lib, comm, op, size, ranks)
+	return e, simulate(ctx, e, job, lib, comm, question.Collectives.Pace, op, size, ranks)
 }
 
 // simulate fills in what weft makes of each way that NCCL considers, and where
 // the bytes of the one it runs go.
-func simulate(ctx context.Context, e *report.Explain, job *configs.Job, lib *nccl.Library, comm *nccl.Communicator, op workloads.Coll, size sim.Bytes, ranks []int32) error {
+func simulate(ctx context.Context, e *report.Explain, job *configs.Job, lib *nccl.Library, comm *nccl.Communicator, pace *configs.Pace, op workloads.Coll, size sim.Bytes, ranks []int32) error {
 	group := synth.Group{Name: "explain", Ranks: [][]int32{ranks}}
 	program, err := synth.Repeated{Op: op, Bytes: size, Group: group}.Build(int32(len(job.Machine.Ranks)))
 	if err != nil {
@@ -150,6 +150,7 @@ func simulate(ctx context.Context, e *report.Explain, job *configs.Job, lib *ncc
 		}
 		c := nccl.Choice{Estimate: est, Channels: comm.RunChannels(op, est, size)}
 		run := comm.Run(op, c, size, lib.Setting)
+		run.Pace = pace.Apply(run.Pace)
 		options := job.Options
 		options.Choose = func(workloads.Coll, sim.Bytes, []int32) (collective.Choice, error) { return run, nil }
 		res, err := replay.Run(ctx, program, job.Machine, options)

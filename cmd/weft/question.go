@@ -24,7 +24,7 @@ const standardSystem = "dgx-h100"
 // overrides are the flags that lie over a scenario.
 type overrides struct {
 	set                      []string
-	system, fabric           word
+	system, fabric, preset   word
 	nodes                    positive
 	network, grain, collapse choice
 	damaged
@@ -35,6 +35,7 @@ func (o *overrides) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.set, "set", nil, "override a key of the scenario, as `path=value`; may be repeated")
 	f.Var(&o.system, "system", "`name` or file of the system, in place of the scenario's (for a trace: "+standardSystem+")")
+	f.Var(&o.preset, "preset", "`file` with keys that lie below the scenario's own, such as what weft calibrate writes")
 	f.Var(&o.nodes, "nodes", "`number` of nodes, in place of the scenario's (for a trace: as many as it needs)")
 	o.network = choice{allowed: []string{"fluid", "ideal"}}
 	o.grain = choice{allowed: []string{"stream", "chunk"}}
@@ -53,6 +54,7 @@ func (o *overrides) overlay() configs.Overlay {
 			over.Flags = append(over.Flags, configs.Flag{Name: flag, Path: path, Value: value})
 		}
 	}
+	add("--preset", "preset", string(o.preset))
 	add("--system", "system", string(o.system))
 	add("--gpu", "gpu", string(o.gpu))
 	add("--nodes", "nodes", o.nodes.String())
