@@ -303,7 +303,7 @@ env WEFT_COLLAPSE: collapse: read "of", expected one of auto, off; did you mean 
 env WEFT_SEED: seed: read -1, expected a whole number
    | -1
    | ^
-small.yaml:8:1: unknown key "colapse", expected one of name, about, system, gpu, gpus, nodes, network, pcie, collectives, collapse, issue, faults, figures, workload, seed, thresholds; did you mean "collapse"?
+small.yaml:8:1: unknown key "colapse", expected one of name, about, preset, system, gpu, gpus, nodes, network, pcie, collectives, collapse, issue, faults, figures, workload, seed, thresholds; did you mean "collapse"?
   8 | colapse: auto
     | ^`, err.Error())
 }
