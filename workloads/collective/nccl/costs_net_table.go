@@ -11,28 +11,28 @@ package nccl
 // generation's tables do not tell is that of the one before it in this list.
 var netCosts = [generations]NetCosts{
 	Pascal: {
-		Step: [3]float64{0.216, 4.72, 9.95}, Post: [3]float64{8.59, 0.741, 3.94}, Child: [3]float64{5, 9.4, 6},
+		Step: [3]float64{0.2, 5.02, 10.5}, Post: [3]float64{11.1, 0.741, 4.08}, Child: [3]float64{5, 9.43, 6},
 		Ring: [3]float64{40, 11.5, 40}, Tree: [3]float64{8, 5.5, 5.5},
-		NVLSTree: NVLSTreeCosts{Step: 28.6, Pair: 15.71, Many: 10.9, Fill: 1.35, Level: 0.7},
+		NVLSTree: NVLSTreeCosts{Step: 29.3, Pair: 15.72, Many: 10.9, Fill: 1.33, Level: 0.7},
 	},
 	Volta: {
-		Step: [3]float64{3.18, 4.72, 4.68}, Post: [3]float64{1.56, 0.741, 3.93}, Child: [3]float64{5, 9.41, 6},
-		Ring: [3]float64{5.22, 11.5, 11.5}, Tree: [3]float64{8, 5.5, 4.69},
-		NVLSTree: NVLSTreeCosts{Step: 28.6, Pair: 15.71, Many: 10.9, Fill: 1.35, Level: 0.7},
+		Step: [3]float64{3.44, 5.02, 4.73}, Post: [3]float64{1.58, 0.741, 4.08}, Child: [3]float64{5, 9.43, 6},
+		Ring: [3]float64{4.96, 11.5, 11.5}, Tree: [3]float64{8, 5.5, 4.69},
+		NVLSTree: NVLSTreeCosts{Step: 29.3, Pair: 15.72, Many: 10.9, Fill: 1.33, Level: 0.7},
 	},
 	Ampere: {
-		Step: [3]float64{3.18, 4.72, 4.68}, Post: [3]float64{1.56, 0.741, 3.93}, Child: [3]float64{5, 9.41, 6},
-		Ring: [3]float64{5.22, 11.5, 11.5}, Tree: [3]float64{8, 5.5, 11},
-		NVLSTree: NVLSTreeCosts{Step: 28.6, Pair: 15.71, Many: 10.9, Fill: 1.35, Level: 0.7},
+		Step: [3]float64{3.44, 5.02, 4.73}, Post: [3]float64{1.58, 0.741, 4.08}, Child: [3]float64{5, 9.43, 6},
+		Ring: [3]float64{4.96, 11.5, 11.5}, Tree: [3]float64{8, 5.5, 11},
+		NVLSTree: NVLSTreeCosts{Step: 29.3, Pair: 15.72, Many: 10.9, Fill: 1.33, Level: 0.7},
 	},
 	Hopper: {
-		Step: [3]float64{3.33, 7.16, 4.68}, Post: [3]float64{0.785, 2.39, 10}, Child: [3]float64{5, 6.04, 6},
-		Ring: [3]float64{20, 16.1, 22.6}, Tree: [3]float64{8, 7.99, 11},
-		NVLSTree: NVLSTreeCosts{Step: 28.6, Pair: 15.71, Many: 10.9, Fill: 1.35, Level: 0.7},
+		Step: [3]float64{3.69, 7.66, 4.73}, Post: [3]float64{2.02, 2.36, 9.99}, Child: [3]float64{5, 6.53, 6},
+		Ring: [3]float64{20, 16.1, 22.6}, Tree: [3]float64{8, 8, 11},
+		NVLSTree: NVLSTreeCosts{Step: 29.3, Pair: 15.72, Many: 10.9, Fill: 1.33, Level: 0.7},
 	},
 	Blackwell: {
-		Step: [3]float64{1.25, 30, 16.5}, Post: [3]float64{0.2, 1.46, 19.7}, Child: [3]float64{5, 16.8, 6},
-		Ring: [3]float64{40, 40, 31}, Tree: [3]float64{8, 8.64, 11},
-		NVLSTree: NVLSTreeCosts{Step: 28.6, Pair: 15.71, Many: 10.9, Fill: 1.35, Level: 0.7},
+		Step: [3]float64{4.96, 30, 20.2}, Post: [3]float64{0.409, 2.17, 20}, Child: [3]float64{5, 17.8, 6},
+		Ring: [3]float64{40, 40, 30.9}, Tree: [3]float64{8, 8.56, 11},
+		NVLSTree: NVLSTreeCosts{Step: 29.3, Pair: 15.72, Many: 10.9, Fill: 1.33, Level: 0.7},
 	},
 }

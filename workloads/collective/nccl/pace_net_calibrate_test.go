@@ -141,7 +141,7 @@ func TestCalibrateNet(t *testing.T) {
 		return func(c netCase) bool { return !c.cloud && GenerationOf(c.fabric.SM) == g }
 	}
 	plugins := map[string]*[4]float64{} // base, step, post in us, rate
-	for _, name := range []string{"roce400", "sling", "efa-p4", "efa-p5", "efa-p6", "tcpx", "tcpxo"} {
+	for _, name := range []string{"efa-p4", "efa-p5", "efa-p6", "tcpx", "tcpxo"} {
 		plugins[name] = &[4]float64{1, 1, 1, 1}
 	}
 	plugged = func(net string) Plugin {
@@ -161,7 +161,7 @@ func TestCalibrateNet(t *testing.T) {
 	stage("Volta", plain(Volta), knob{"Volta.Tree[Simple]", &netCosts[Volta].Tree[Simple], 1, 40}, knob{"Volta.Ring[Simple]", &netCosts[Volta].Ring[Simple], 1, 40})
 	netCosts[Pascal] = netCosts[Volta]
 	stage("Pascal", plain(Pascal), netKnobs(Pascal)...)
-	for _, net := range []string{"roce400", "sling", "efa-p4", "efa-p5", "tcpx", "tcpxo"} {
+	for _, net := range []string{"efa-p4", "efa-p5", "tcpx", "tcpxo"} {
 		stage(net, func(c netCase) bool { return c.net == net }, pluginKnobs(net, plugins[net])...)
 	}
 	for _, k := range knobs {

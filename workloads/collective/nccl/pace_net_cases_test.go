@@ -43,18 +43,18 @@ type wires struct {
 // Usable rates and latencies of a crossing: configs/catalog, as weft topo
 // shows them. GB/s and us.
 var netWires = map[string]wires{
-	"edr":     {12.1, 1.7, Plugin{}},
-	"hdr":     {24.2, 1.7, Plugin{}},
-	"ndr":     {48.0, 1.9, Plugin{}},
-	"roce100": {11.9, 2.8, Plugin{}},
-	"roce200": {23.8, 2.8, Plugin{}},
-	"roce400": {47.5, 2.8, Plugin{}},
+	"edr":     {12.1, 1.15, Plugin{}},
+	"hdr":     {24.2, 1.3, Plugin{}},
+	"ndr":     {48.0, 1.4, Plugin{}},
+	"roce100": {11.9, 2.5, Plugin{}},
+	"roce200": {23.8, 1.7, Plugin{}},
+	"roce400": {47.5, 1.7, Plugin{}},
 	"efa-p4":  {12.1, 11, Plugin{}},
 	"efa-p5":  {12.1, 7, Plugin{}},
 	"efa-p6":  {48.4, 5, Plugin{}},
 	"tcpx":    {17.9, 61, Plugin{}},
 	"tcpxo":   {22.6, 21, Plugin{}},
-	"sling":   {23.8, 1.7, Plugin{}},
+	"sling":   {23.8, 1.9, Plugin{}},
 }
 
 func dgx(sm, nodes, per, nics int, rate float64) Fabric {
