@@ -36,6 +36,7 @@ type Case struct {
 	StandIn  string   `yaml:"stand_in" weft:"doc=how the machine differed from that system"`
 	Machines int      `yaml:"machines" weft:"min=1,max=1048576,doc=how many of the system; as many as the source has nodes when absent"`
 	GPUs     []int    `yaml:"gpus" weft:"min=1,doc=which GPUs of each machine take part; the first so many when absent"`
+	OneWay   bool     `yaml:"one_way" weft:"doc=of sendrecv, that one rank sends and the other receives; each does both when absent"`
 	Settings Settings `yaml:",inline"`
 
 	pos strict.Pos

@@ -10,6 +10,7 @@ import (
 	"github.com/weft-sim/weft/configs/catalog"
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/workloads"
+	"github.com/weft-sim/weft/workloads/collective"
 	"github.com/weft-sim/weft/workloads/replay"
 	"github.com/weft-sim/weft/workloads/synth"
 )
@@ -82,6 +83,39 @@ type stage struct {
 	once sync.Once
 	job  *configs.Job
 	err  error
+	// pace makes the pace of messages among ranks, which NCCL joins in one
+	// communicator; nil without NCCL.
+	pace func(ranks []int32, both bool) collective.Sender
+}
+
+// build makes the machine of a scenario.
+func (st *stage) build(text string) error {
+	cat, err := catalog.Load()
+	if err != nil {
+		return err
+	}
+	scenario, err := configs.Parse("case", []byte(text), ".", nil, nil)
+	if err != nil {
+		return err
+	}
+	if st.job, err = scenario.Build(cat); err != nil {
+		return err
+	}
+	if scenario.Collectives.Library != "nccl" {
+		return nil
+	}
+	hw, err := scenario.Hardware(cat)
+	if err != nil {
+		return err
+	}
+	lib, _, err := scenario.NCCL(hw)
+	if err != nil {
+		return err
+	}
+	st.pace = func(ranks []int32, both bool) collective.Sender {
+		return scenario.Collectives.Pace.Sends(lib.Send(ranks, both))
+	}
+	return nil
 }
 
 // stage returns the machine of a scenario.
@@ -96,18 +130,7 @@ func (m *Simulator) stage(text string) *stage {
 		m.built[text] = st
 	}
 	m.mu.Unlock()
-	st.once.Do(func() {
-		cat, err := catalog.Load()
-		if err != nil {
-			st.err = err
-			return
-		}
-		scenario, err := configs.Parse("case", []byte(text), ".", nil, nil)
-		if err == nil {
-			st.job, err = scenario.Build(cat)
-		}
-		st.err = err
-	})
+	st.once.Do(func() { st.err = st.build(text) })
 	return st
 }
 
@@ -132,13 +155,17 @@ func (m *Simulator) Predict(ctx context.Context, s *Series, sizes []sim.Bytes) (
 		return nil, fmt.Errorf("case of %s: %w", s.Table.ID, err)
 	}
 	limits := limitsOf(job.Machine, ranks, each)
+	options := job.Options
+	if s.Op == "sendrecv" && st.pace != nil {
+		options.Send = st.pace(ranks, !s.Case.OneWay)
+	}
 	out := make([]Prediction, 0, len(sizes))
 	for _, size := range sizes {
-		program, err := program(s.Op, ranks, int32(len(job.Machine.Ranks)), size)
+		program, err := s.Case.program(s.Op, ranks, int32(len(job.Machine.Ranks)), size)
 		if err != nil {
 			return nil, fmt.Errorf("case of %s: %w", s.Table.ID, err)
 		}
-		res, err := replay.Run(ctx, program, job.Machine, job.Options)
+		res, err := replay.Run(ctx, program, job.Machine, options)
 		if err != nil {
 			return nil, fmt.Errorf("case of %s, %s of %d bytes: %w", s.Table.ID, s.Op, size, err)
 		}
@@ -175,12 +202,12 @@ func (c *Case) ranks(job *configs.Job, each int) ([]int32, error) {
 }
 
 // program is one operation among ranks.
-func program(op string, ranks []int32, world int32, size sim.Bytes) (*workloads.Program, error) {
+func (c *Case) program(op string, ranks []int32, world int32, size sim.Bytes) (*workloads.Program, error) {
 	for _, o := range ops {
 		switch {
 		case o.name != op:
 		case o.pair:
-			return ring(ranks, world, size), nil
+			return ring(ranks, world, size, c.OneWay), nil
 		default:
 			r := synth.Repeated{Op: o.coll, Bytes: size}
 			if len(ranks) < int(world) {
@@ -192,9 +219,29 @@ func program(op string, ranks []int32, world int32, size sim.Bytes) (*workloads.
 	return nil, &Unsimulated{fmt.Sprintf("operation %s is not simulated", op)}
 }
 
-// ring sends from each rank to the next, as sendrecv_perf of nccl-tests does.
-func ring(ranks []int32, world int32, size sim.Bytes) *workloads.Program {
+// ring sends from each rank to the next, as sendrecv_perf of nccl-tests does,
+// or from the first to the second alone.
+func ring(ranks []int32, world int32, size sim.Bytes, oneWay bool) *workloads.Program {
 	n := len(ranks)
+	streams := []workloads.Stream{{Name: "comm", Order: workloads.Concurrent}}
+	p := &workloads.Program{Name: "sendrecv", World: world}
+	if oneWay {
+		from, to := ranks[0], ranks[1]
+		p.Classes = []workloads.Class{
+			{Name: "sender", Ranks: []int32{from}, Streams: streams, Ops: []workloads.Op{{Name: "send", Kind: workloads.Send, Peer: to, Bytes: size}}},
+			{Name: "receiver", Ranks: []int32{to}, Streams: streams, Ops: []workloads.Op{{Name: "recv", Kind: workloads.Recv, Peer: from, Bytes: size}}},
+		}
+		var idle []int32
+		for r := range world {
+			if r != from && r != to {
+				idle = append(idle, r)
+			}
+		}
+		if idle != nil {
+			p.Classes = append(p.Classes, workloads.Class{Name: "idle", Ranks: idle, Streams: streams})
+		}
+		return p
+	}
 	next, before := make([]int32, world), make([]int32, world)
 	for r := range world {
 		next[r], before[r] = r, r
@@ -208,8 +255,7 @@ func ring(ranks []int32, world int32, size sim.Bytes) *workloads.Program {
 			idle = append(idle, r)
 		}
 	}
-	streams := []workloads.Stream{{Name: "comm", Order: workloads.Concurrent}}
-	p := &workloads.Program{Name: "sendrecv", World: world, PeerMaps: [][]int32{next, before}}
+	p.PeerMaps = [][]int32{next, before}
 	p.Classes = []workloads.Class{{Name: "ring", Ranks: ranks, Streams: streams, Ops: []workloads.Op{
 		{Name: "send", Kind: workloads.Send, PeerMap: 1, Bytes: size},
 		{Name: "recv", Kind: workloads.Recv, PeerMap: 2, Bytes: size},

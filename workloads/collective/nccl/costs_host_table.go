@@ -6,19 +6,19 @@ package nccl
 
 var hostCostsOf = [generations]HostCosts{
 	Pascal: {
-		Start: [3]float64{LL: 7.9, Simple: 9.13}, Peer: [3]float64{LL: 7, Simple: 10},
-		Step: [3]float64{LL: 1.5, Simple: 2.9}, StagedStep: [3]float64{LL: 1.08, Simple: 4.21},
+		Start: [3]float64{LL: 7.91, Simple: 9.51}, Peer: [3]float64{LL: 7, Simple: 10},
+		Step: [3]float64{LL: 1.49, Simple: 2.84}, StagedStep: [3]float64{LL: 1.06, Simple: 3.82},
 		CTA: [3]float64{LL: 20, Simple: 14}, Staged: 11.1, Direct: 11.6, Own: 10, Jitter: 0.2,
 	},
 	Volta: {
-		Start: [3]float64{LL: 7.9, Simple: 9.13}, Peer: [3]float64{LL: 7, Simple: 10},
-		Step: [3]float64{LL: 1.5, Simple: 2.9}, StagedStep: [3]float64{LL: 1.08, Simple: 4.21},
+		Start: [3]float64{LL: 7.91, Simple: 9.51}, Peer: [3]float64{LL: 7, Simple: 10},
+		Step: [3]float64{LL: 1.49, Simple: 2.84}, StagedStep: [3]float64{LL: 1.06, Simple: 3.82},
 		CTA: [3]float64{LL: 20, Simple: 14}, Staged: 11.1, Direct: 11.6, Own: 10, Jitter: 0.2,
 	},
 	Ampere: {
 		Start: [3]float64{LL: 5, Simple: 12.7}, Peer: [3]float64{LL: 7.45, Simple: 12.1},
-		Step: [3]float64{LL: 0.624, Simple: 5.04}, StagedStep: [3]float64{LL: 0.671, Simple: 0.5},
-		CTA: [3]float64{LL: 7.25, Simple: 16.8}, Staged: 25, Direct: 22.3, Own: 29.9, Jitter: 0.2,
+		Step: [3]float64{LL: 0.625, Simple: 5.04}, StagedStep: [3]float64{LL: 0.671, Simple: 0.5},
+		CTA: [3]float64{LL: 7.25, Simple: 16.7}, Staged: 25, Direct: 22.3, Own: 30, Jitter: 0.2,
 	},
 	Hopper: {
 		Start: [3]float64{LL: 4.58, Simple: 13.1}, Peer: [3]float64{LL: 7, Simple: 9},
@@ -42,12 +42,12 @@ var peerCosts = [generations]PeerCosts{
 		CTA: [3]float64{LL: 8, Simple: 10}, OneWay: 1.25, Drain: 0.5, Uneven: [2]float64{0.04, 0.17},
 	},
 	Ampere: {
-		Start: [3]float64{LL: 9.55, Simple: 6.55}, Block: 0.414,
-		CTA: [3]float64{LL: 11.9, Simple: 10.6}, OneWay: 1.25, Drain: 0.519, Uneven: [2]float64{0.1, 0.177},
+		Start: [3]float64{LL: 9.55, Simple: 6.57}, Block: 0.414,
+		CTA: [3]float64{LL: 11.9, Simple: 10.6}, OneWay: 1.25, Drain: 0.517, Uneven: [2]float64{0.25, 0.177},
 	},
 	Hopper: {
-		Start: [3]float64{LL: 6.26, Simple: 7.07}, Block: 0,
-		CTA: [3]float64{LL: 12.6, Simple: 18.9}, OneWay: 2, Drain: 0.771, Uneven: [2]float64{0.01, 0.155},
+		Start: [3]float64{LL: 6.26, Simple: 7.06}, Block: 0,
+		CTA: [3]float64{LL: 12.6, Simple: 18.9}, OneWay: 2, Drain: 0.771, Uneven: [2]float64{0.01, 0.154},
 	},
 	Blackwell: {
 		Start: [3]float64{LL: 9.27, Simple: 12.2}, Block: 0,

@@ -169,7 +169,7 @@ func pairFit(t *testing.T, all []pairSeries) {
 		}
 		if kinds["node"] {
 			x = append(x, pairParameter{&k.Start[LL], 4, 15}, pairParameter{&k.Start[Simple], 5, 20}, pairParameter{&k.CTA[LL], 5, 30}, pairParameter{&k.CTA[Simple], 8, mostCTA[g]},
-				pairParameter{&k.Drain, .2, 1}, pairParameter{&k.OneWay, 1, 2}, pairParameter{&k.Uneven[0], .01, .1}, pairParameter{&k.Uneven[1], .01, .3})
+				pairParameter{&k.Drain, .2, 1}, pairParameter{&k.OneWay, 1, 2}, pairParameter{&k.Uneven[0], .01, .25}, pairParameter{&k.Uneven[1], .01, .3})
 			if k.Block > 0 {
 				x = append(x, pairParameter{&k.Block, .01, 1})
 			}
