@@ -9,6 +9,14 @@ func (s *searcher) peersOf() Peers {
 		if w.like != nil && i > 0 {
 			continue
 		}
+		users := make([]int, len(w.nets)) // GPUs that send by each port
+		if w.inter {
+			for g := range w.gpus {
+				for _, n := range w.ownNets(g) {
+					users[n]++
+				}
+			}
+		}
 		for g := range w.gpus {
 			for k := range w.gpus {
 				if k == g {
@@ -27,8 +35,7 @@ func (s *searcher) peersOf() Peers {
 			}
 			nets, rate := w.ownNets(g), 0.
 			for _, n := range nets {
-				// A NIC that several GPUs use is shared by them.
-				rate += float64(w.outWay(g, n).rate) / 1000 / float64(max(1, len(w.localTo(w.net(n), spotGPU))))
+				rate += float64(w.outWay(g, n).rate) / 1000 / float64(max(1, users[n]))
 			}
 			if p.NICs == 0 || rate < p.NICRate {
 				p.NICs, p.NICRate = len(nets), rate
