@@ -2,12 +2,15 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/weft-sim/weft/configs"
+	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/workloads/collective"
 	engines "github.com/weft-sim/weft/workloads/collective/kernels"
 	"github.com/weft-sim/weft/workloads/collective/nccl"
@@ -28,6 +31,7 @@ type library struct {
 	algo    word
 	proto   word
 	launch  choice
+	plugin  plugin
 }
 
 // flags gives a verb the flags.
@@ -39,6 +43,7 @@ func (l *library) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&l.env, "env", nil, "`NAME=VALUE` of a variable of the library; may be repeated")
 	f.Var(&l.algo, "algo", "`algorithm` to force, as NCCL_ALGO takes it; with --library explicit ring or direct")
 	f.Var(&l.proto, "proto", "`protocol` to force, as NCCL_PROTO takes it")
+	f.Var(&l.plugin, "plugin", "`costs` of the network between nodes for NCCL, in place of the fabric's own: base=50us,step=2us,post=1us,rate=0.9, what is left out is none")
 	f.Var(&l.launch, "launch", "`way` in which the host starts kernels: "+strings.Join(nccl.Launches(), ", ")+" (default as -g, -t and -G say, else process-per-gpu)")
 }
 
@@ -47,6 +52,7 @@ func (l *library) nccl(f *pflag.FlagSet) {
 	l.launch.allowed = nccl.Launches()
 	f.Var(&l.version, "version", "`release` of NCCL, such as 2.27 or 2.27.3 (default "+nccl.Latest.String()+")")
 	f.StringArrayVar(&l.env, "env", nil, "`NAME=VALUE` of an NCCL variable; may be repeated")
+	f.Var(&l.plugin, "plugin", "`costs` of the network between nodes for NCCL, in place of the fabric's own: base=50us,step=2us,post=1us,rate=0.9, what is left out is none")
 	f.Var(&l.launch, "launch", "`way` in which the host starts kernels: "+strings.Join(nccl.Launches(), ", ")+" (default process-per-gpu)")
 }
 
@@ -62,7 +68,7 @@ func (l *library) check(cmd *cobra.Command, sw *sweep) error {
 		return usage(cmd, "-t %d and -g %d: threads with several GPUs each are not simulated; expected -t %d, or --launch beside it", sw.threads, sw.gpus, sw.perNode())
 	}
 	if l.name.value == byNothing {
-		for _, flag := range []string{"version", "env", "proto", "launch", "cudagraph"} {
+		for _, flag := range []string{"version", "env", "proto", "launch", "cudagraph", "plugin"} {
 			if f := cmd.Flags().Lookup(flag); f.Changed {
 				return usage(cmd, "--%s: no library runs with --library %s, so it says nothing", flag, byNothing)
 			}
@@ -136,6 +142,9 @@ func (l *library) overlay(name string) []configs.Flag {
 	add("--library", "collectives.library", l.name.value)
 	add("--version", "collectives.version", quoted(string(l.version)))
 	add("--launch", "collectives.launch", l.launch.value)
+	for _, p := range l.plugin.parts {
+		add("--plugin", "network.plugin."+p[0], p[1])
+	}
 	for _, e := range l.env {
 		name, value, _ := strings.Cut(e, "=")
 		add("--env", "collectives.env."+name, quoted(value))
@@ -147,6 +156,44 @@ func (l *library) overlay(name string) []configs.Flag {
 		add(f.flag, "collectives.env."+f.variable, quoted(f.value))
 	}
 	return all
+}
+
+// plugin is the value of --plugin: keys of network.plugin and their values.
+type plugin struct {
+	text  string
+	parts [][2]string
+}
+
+// String returns what Set read.
+func (p *plugin) String() string { return p.text }
+
+// Type names the kind of value in help.
+func (p *plugin) Type() string { return "costs" }
+
+// Set reads the costs.
+func (p *plugin) Set(text string) error {
+	keys := []string{"base", "step", "post", "rate"}
+	*p = plugin{text: text}
+	for part := range strings.SplitSeq(text, ",") {
+		key, value, ok := strings.Cut(strings.TrimSpace(part), "=")
+		switch {
+		case !ok || value == "":
+			return fmt.Errorf("read %q, expected costs such as base=50us,step=2us,rate=0.9", part)
+		case !slices.Contains(keys, key):
+			return fmt.Errorf("read %q, expected %s%s", key, strings.Join(keys, ", "), didYouMean(key, keys))
+		case slices.ContainsFunc(p.parts, func(q [2]string) bool { return q[0] == key }):
+			return fmt.Errorf("%s is there twice in %q", key, text)
+		}
+		if key == "rate" {
+			if r, err := strconv.ParseFloat(value, 64); err != nil || !(r > 0 && r <= 1) {
+				return fmt.Errorf("rate: read %q, expected a part of the wires' rate, above 0 and at most 1", value)
+			}
+		} else if t, err := sim.ParseTime(value); err != nil || t < 0 {
+			return fmt.Errorf("%s: read %q, expected a time such as 50us", key, value)
+		}
+		p.parts = append(p.parts, [2]string{key, value})
+	}
+	return nil
 }
 
 // quoted makes a value a text of YAML: 2.30 is a release, not a number.

@@ -12,7 +12,7 @@ func (b *bench) copies(noPeer bool, format string) error {
 	cmd, sw := b.cmd, b.sweep
 	why := "copy runs one size, that of -e, with copy engines, and no library"
 	if err := b.refuse(why, "minbytes", "stepfactor", "stepbytes", "nthreads", "datatype", "op", "root", "cudagraph", "iters", "warmup_iters", "check", "average",
-		"library", "version", "env", "algo", "proto", "launch", "output_file"); err != nil {
+		"library", "version", "env", "algo", "proto", "launch", "plugin", "output_file"); err != nil {
 		return err
 	}
 	if !cmd.Flags().Changed("maxbytes") {

@@ -16,13 +16,16 @@ import (
 	"github.com/weft-sim/weft/workloads/collective"
 )
 
+// bare are the collectives of a bench on which no library runs.
+const bare = "collectives: {library: " + byNothing + "}\n"
+
 // benchSource names the scenario of a bench, which nobody wrote.
 const benchSource = "weft bench"
 
 // stage makes the machine of a bench on which no library runs, and a job that
 // does not matter: what runs on it comes later.
 func stage(cmd *cobra.Command, o *overrides, sw sweep) (*question, *configs.Job, error) {
-	q, err := ask(cmd, o, sw, "", nil)
+	q, err := ask(cmd, o, sw, bare, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -95,10 +98,10 @@ func (b *bench) stand(op *workloads.Coll, more ...configs.Flag) (*stand, error) 
 	if err == nil || name != byNCCL || lib.asked(b.cmd) || !strings.HasPrefix(q.Origin("collectives.library"), benchSource+":") {
 		return s, err
 	}
-	if q, bareErr := ask(b.cmd, &b.over, *sw, "", nil); bareErr == nil {
-		if bare, bareErr := b.build(q, byNothing, op); bareErr == nil {
-			bare.note = fmt.Sprintf("weft does not know what NCCL runs on this machine, so a ring or direct transfers run, on bare wires: %v", innermost(err))
-			return bare, nil
+	if q, bareErr := ask(b.cmd, &b.over, *sw, bare, nil); bareErr == nil {
+		if s, bareErr := b.build(q, byNothing, op); bareErr == nil {
+			s.note = fmt.Sprintf("weft does not know what NCCL runs on this machine, so a ring or direct transfers run, on bare wires: %v", innermost(err))
+			return s, nil
 		}
 	}
 	return nil, err
@@ -114,6 +117,9 @@ func (b *bench) build(q *question, name string, op *workloads.Coll) (*stand, err
 	s := &stand{question: q, job: job, name: name}
 	if s.ranks, err = take(b.cmd, job, b.sweep.perNode(), b.sweep.taken()); err != nil {
 		return nil, err
+	}
+	if job.Machine.Hosts == 1 && b.library.plugin.text != "" {
+		return nil, usage(b.cmd, "--plugin %s: there is one node, and no network beside it; expected --nodes 2 or more", b.library.plugin.text)
 	}
 	if op == nil && len(s.ranks) < 2 {
 		return nil, usage(b.cmd, "sendrecv takes two GPUs at least, and there is one; name a system with more")
@@ -148,7 +154,7 @@ func (b *bench) build(q *question, name string, op *workloads.Coll) (*stand, err
 
 // asked reports whether a flag says something about a library.
 func (l *library) asked(cmd *cobra.Command) bool {
-	return slices.ContainsFunc([]string{"library", "version", "env", "algo", "proto", "launch"}, func(name string) bool {
+	return slices.ContainsFunc([]string{"library", "version", "env", "algo", "proto", "launch", "plugin"}, func(name string) bool {
 		return cmd.Flags().Changed(name)
 	})
 }
