@@ -11,18 +11,18 @@ package nccl
 // generation's tables do not tell is that of the one before it in this list.
 var netCosts = [generations]NetCosts{
 	Pascal: {
-		Step: [3]float64{0.2, 5.02, 10.5}, Post: [3]float64{11.1, 0.741, 4.08}, Child: [3]float64{5, 9.43, 6},
-		Ring: [3]float64{40, 11.5, 40}, Tree: [3]float64{8, 5.5, 5.5},
+		Step: [3]float64{0.2, 5.19, 4.73}, Post: [3]float64{11.1, 0.745, 15}, Child: [3]float64{5, 9.39, 6},
+		Ring: [3]float64{40, 11.5, 40}, Tree: [3]float64{8.01, 5.5, 5.5},
 		NVLSTree: NVLSTreeCosts{Step: 29.3, Pair: 15.72, Many: 10.9, Fill: 1.33, Level: 0.7},
 	},
 	Volta: {
-		Step: [3]float64{3.44, 5.02, 4.73}, Post: [3]float64{1.58, 0.741, 4.08}, Child: [3]float64{5, 9.43, 6},
-		Ring: [3]float64{4.96, 11.5, 11.5}, Tree: [3]float64{8, 5.5, 4.69},
+		Step: [3]float64{3.44, 5.19, 4.73}, Post: [3]float64{1.58, 0.745, 16.3}, Child: [3]float64{5, 9.39, 6},
+		Ring: [3]float64{4.95, 11.5, 16}, Tree: [3]float64{8.01, 5.5, 4.69},
 		NVLSTree: NVLSTreeCosts{Step: 29.3, Pair: 15.72, Many: 10.9, Fill: 1.33, Level: 0.7},
 	},
 	Ampere: {
-		Step: [3]float64{3.44, 5.02, 4.73}, Post: [3]float64{1.58, 0.741, 4.08}, Child: [3]float64{5, 9.43, 6},
-		Ring: [3]float64{4.96, 11.5, 11.5}, Tree: [3]float64{8, 5.5, 11},
+		Step: [3]float64{3.44, 5.19, 4.73}, Post: [3]float64{1.58, 0.745, 16.3}, Child: [3]float64{5, 9.39, 6},
+		Ring: [3]float64{4.95, 11.5, 16}, Tree: [3]float64{8.01, 5.5, 11},
 		NVLSTree: NVLSTreeCosts{Step: 29.3, Pair: 15.72, Many: 10.9, Fill: 1.33, Level: 0.7},
 	},
 	Hopper: {

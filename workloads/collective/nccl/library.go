@@ -34,6 +34,7 @@ type Library struct {
 type Communicator struct {
 	*Model
 	Channels *Channels
+	trip     sim.Time           // across the network and back, by the wires
 	rings    *collective.Orders // nil where the order of the group says it
 	chains   *collective.Orders
 }
@@ -42,6 +43,9 @@ type Communicator struct {
 func NewLibrary(m *topology.Machine, v Version, env Env, on Platform, s Setting) *Library {
 	return &Library{Version: v, Env: env, On: on, Setting: s, machine: m, found: map[string]*Communicator{}, errs: map[string]error{}}
 }
+
+// Ranks is how many ranks the machine has room for.
+func (l *Library) Ranks() int { return len(l.machine.Ranks) }
 
 // Communicator returns what NCCL finds for ranks. Groups that lie alike share
 // it.
@@ -130,7 +134,7 @@ func (l *Library) Choose(op workloads.Coll, size sim.Bytes, ranks []int32) (coll
 	if err != nil {
 		return collective.Choice{}, err
 	}
-	out := m.Run(op, c, size, l.Setting)
+	out := m.Run(op, c, size, l.setting(m))
 	if asked == workloads.Barrier {
 		out.Algorithm = collective.Ring // of one byte a rank, whatever the choice
 	}
@@ -203,7 +207,11 @@ func (l *Library) find(ranks []int32) (*Communicator, error) {
 		return nil, err
 	}
 	m.Tuner = l.Tuner
-	return &Communicator{Model: m, Channels: ch, rings: ordersOf(ch.Rings), chains: ordersOf(join(ch.Trees))}, nil
+	trip, err := l.roundTrip(ranks, ch.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	return &Communicator{Model: m, Channels: ch, trip: trip, rings: ordersOf(ch.Rings), chains: ordersOf(join(ch.Trees))}, nil
 }
 
 // allPeers reports whether no neighbours of a ring pass bytes by way of host

@@ -47,7 +47,7 @@ type Setting struct {
 	Plugin Plugin
 	// RoundTrip is the latency of the longest way across the network, there and
 	// back, by its wires alone: what a connection has in flight bounds its rate.
-	// 0 is too short to matter, as within a building.
+	// 0 is too short to matter; a [Library] then asks the machine.
 	RoundTrip sim.Time
 }
 

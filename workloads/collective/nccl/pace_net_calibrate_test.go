@@ -35,6 +35,7 @@ func netKnobs(g Generation) []knob {
 	all = append(all, protocolKnobs(g.String()+".Post", &k.Post, 0.2, 20)...)
 	all = append(all, protocolKnobs(g.String()+".Child", &k.Child, 0.2, 60)...)
 	all = append(all, protocolKnobs(g.String()+".Ring", &k.Ring, 3, 40)...)
+	all[len(all)-1].low = 16 // Simple: four NICs of 200 Gbit/s are full with eight channels
 	all = append(all, protocolKnobs(g.String()+".Tree", &k.Tree, 5.5, 40)...)
 	return all
 }
