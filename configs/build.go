@@ -250,7 +250,7 @@ func (s *Scenario) options(j *Job, hw *Hardware) error {
 	o.Slice, o.Window, o.Rings = s.Collectives.Slice, s.Collectives.Window, s.Collectives.Rings
 	o.FullSolve = s.Network.Solver == "full"
 	o.OneAtATime = s.Issue.OneAtATime
-	notes, err := s.library(o, hw)
+	notes, err := s.library(o, hw, j.Program)
 	if err != nil {
 		return err
 	}

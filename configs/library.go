@@ -2,9 +2,11 @@ package configs
 
 import (
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
+	"github.com/weft-sim/weft/configs/catalog"
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/topology"
 	"github.com/weft-sim/weft/topology/pcie"
@@ -17,29 +19,30 @@ import (
 
 // library fills in who picks the algorithms of a scenario's collectives and how
 // messages run, and returns sentences that a report must repeat.
-func (s *Scenario) library(o *replay.Options, hw *Hardware) ([]string, error) {
+func (s *Scenario) library(o *replay.Options, hw *Hardware, p *workloads.Program) ([]string, error) {
 	c := &s.Collectives
-	if c.Library == "" || c.Library == explicit {
-		for _, k := range []struct {
-			key string
-			set bool
-		}{{"version", c.Version != ""}, {"env", len(c.Env) > 0}, {"launch", c.Launch != ""}, {"pace", c.Pace != nil}} {
-			if k.set {
-				return nil, s.tree.ErrorAt("collectives."+k.key, "no library runs the collectives of this scenario, so this says nothing", "write library: nccl beside it")
-			}
-		}
-		if s.Network.Plugin != nil {
-			return nil, s.tree.ErrorAt("network.plugin", "no library runs the collectives of this scenario, so this says nothing", "write collectives: {library: nccl}")
+	if c.Library == explicit || c.Library == "" && c.Algorithm != (Algorithms{}) {
+		if key := s.libraryOnly(); key != "" {
+			return nil, s.tree.ErrorAt(key, "no library runs the collectives of this scenario, so this says nothing", "write collectives.library: nccl")
 		}
 		o.Choose = c.Algorithm.chooser()
 		return nil, nil
+	}
+	if c.Library == "" && s.libraryOnly() == "" && (hw.GPU == nil || capabilityOf(hw.GPU) == 0) {
+		return []string{"the kind of the GPUs is not known, so no library runs: collectives are rings and direct transfers on bare wires, without the cost of kernels"}, nil
 	}
 	lib, notes, err := s.NCCL(hw)
 	if err != nil {
 		return nil, err
 	}
+	if err := communicators(lib, p); err != nil {
+		if c.Library != "" || s.libraryOnly() != "" {
+			return nil, s.tree.ErrorAt("collectives.library", err.Error(), "")
+		}
+		return []string{fmt.Sprintf("what NCCL would run here is not known, so collectives are rings and direct transfers on bare wires: %v", err)}, nil
+	}
 	o.Choose, o.Send = c.Pace.Choices(lib.Choose), c.Pace.Sends(lib.Send(nil, false))
-	if c.Library == byNCCL {
+	if c.Library == byNCCL || c.Library == "" {
 		return notes, nil
 	}
 	own, err := s.kernels(hw, lib)
@@ -48,6 +51,40 @@ func (s *Scenario) library(o *replay.Options, hw *Hardware) ([]string, error) {
 	}
 	o.Choose = c.Pace.Choices(own.Choose)
 	return notes, nil
+}
+
+// libraryOnly is the path of a setting that says something to a library alone,
+// "" if there is none.
+func (s *Scenario) libraryOnly() string {
+	c := &s.Collectives
+	for _, k := range []struct {
+		path string
+		set  bool
+	}{
+		{"collectives.version", c.Version != ""}, {"collectives.env", len(c.Env) > 0}, {"collectives.launch", c.Launch != ""},
+		{"collectives.kernel", c.Kernel != ""}, {"collectives.tuner", c.Tuner != ""}, {"collectives.pace", c.Pace != nil}, {"network.plugin", s.Network.Plugin != nil},
+	} {
+		if k.set {
+			return k.path
+		}
+	}
+	return ""
+}
+
+// communicators makes NCCL find the channels of all groups of a program, so
+// that a group for which it cannot shows before the run.
+func communicators(lib *nccl.Library, p *workloads.Program) error {
+	for i := range p.Comms { // ranks that the machine has not are an error of their own
+		for _, g := range p.Comms[i].Groups {
+			if len(g) < 2 || int(p.World) > lib.Ranks() {
+				continue
+			}
+			if _, err := lib.Communicator(g); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Names of libraries; the others are those of package kernels.
@@ -61,13 +98,22 @@ const (
 func (s *Scenario) kernels(hw *Hardware, nvidia *nccl.Library) (*kernels.Library, error) {
 	c := &s.Collectives
 	m := hw.Machine
-	host := func(r int32) int32 { return m.Graph.Nodes[m.Ranks[r]].Host }
+	domain := func(r int32) int32 { return m.Graph.Nodes[m.Ranks[r]].Host }
 	survey := m.Survey()
-	on := kernels.Machine{SM: nvidia.On.SM, NVLink: survey.LargestDomain()*len(survey.Domains) == len(m.Ranks), NoPeer: nvidia.On.NoP2P, Host: host}
+	on := kernels.Machine{
+		SM: nvidia.On.SM, NVLink: survey.LargestDomain()*len(survey.Domains) == len(m.Ranks), NoPeer: nvidia.On.NoP2P, Host: domain, Domain: domain,
+	}
+	if hw.Spec != nil && hw.Spec.Host.Trays > 1 { // a rack: its trays are the hosts
+		trays, per := int32(hw.Spec.Host.Trays), int32(hw.Spec.Host.GPUs/hw.Spec.Host.Trays)
+		on.Host = func(r int32) int32 {
+			n := m.Graph.Nodes[m.Ranks[r]]
+			return n.Host*trays + n.Unit/per
+		}
+	}
 	on.NVLink = on.NVLink && survey.LargestDomain() > 1
 	on.Multicast = on.NVLink && on.SM >= 90 &&
 		slices.ContainsFunc(m.Graph.Nodes, func(n topology.Node) bool { return n.Kind == topology.NVSwitch && !n.Down })
-	set := kernels.Setting{Version: c.Version}
+	set := kernels.Setting{Version: c.Version, Kernel: c.Kernel}
 	switch c.Launch {
 	case "", nccl.CUDAGraph.String():
 	default:
@@ -105,8 +151,8 @@ func (s *Scenario) NCCL(hw *Hardware) (*nccl.Library, []string, error) {
 		return nil, nil, s.tree.ErrorAt("collectives.algorithm", "NCCL chooses its algorithms by itself", "write env: {NCCL_ALGO: Ring} to force one")
 	}
 	release := nccl.Latest
-	if c.Version != "" && c.Library == byNCCL { // another library's version is its own
-
+	ofNCCL := c.Library == byNCCL || c.Library == ""
+	if c.Version != "" && ofNCCL { // another library's version is its own
 		var err error
 		if release, err = nccl.ParseVersion(c.Version); err != nil {
 			return nil, nil, s.tree.ErrorAt("collectives.version", err.Error(), "")
@@ -128,7 +174,7 @@ func (s *Scenario) NCCL(hw *Hardware) (*nccl.Library, []string, error) {
 		notes = append(notes, "the network between nodes comes with "+strings.Join(settings[:n], " "))
 	}
 	launch := nccl.PerGPU
-	if c.Library != byNCCL {
+	if !ofNCCL {
 		launch = nccl.CUDAGraph
 	}
 	if c.Launch != "" {
@@ -136,7 +182,18 @@ func (s *Scenario) NCCL(hw *Hardware) (*nccl.Library, []string, error) {
 			return nil, nil, s.tree.ErrorAt("collectives.launch", err.Error(), "")
 		}
 	}
-	return nccl.NewLibrary(hw.Machine, release, env, host, nccl.Setting{Launch: launch, Plugin: plugin}), notes, nil
+	lib := nccl.NewLibrary(hw.Machine, release, env, host, nccl.Setting{Launch: launch, Plugin: plugin})
+	if c.Tuner != "" {
+		fsys, name := s.open("collectives.tuner", c.Tuner)
+		content, err := fs.ReadFile(fsys, name)
+		if err == nil {
+			lib.Tuner, err = nccl.ReadTuner(c.Tuner, content)
+		}
+		if err != nil {
+			return nil, nil, s.tree.ErrorAt("collectives.tuner", err.Error(), "")
+		}
+	}
+	return lib, append(notes, env.Notes()...), nil
 }
 
 // NCCLPlatform returns what NCCL asks of a machine beside its wires, and a note
@@ -145,28 +202,59 @@ func (hw *Hardware) NCCLPlatform(v nccl.Version) (nccl.Platform, []string, error
 	if hw.GPU == nil {
 		return nccl.Platform{}, nil, fmt.Errorf("the kind of the GPUs of %s is not known, expected gpu: with a name of `weft list gpus`", hw.Machine.Name)
 	}
-	sm, ok := capability[hw.GPU.Arch]
-	if !ok {
+	sm := capabilityOf(hw.GPU)
+	if sm == 0 {
 		return nccl.Platform{}, nil, fmt.Errorf("NCCL's figures for GPUs of architecture %s are not known to weft", hw.GPU.Arch)
 	}
-	h := nccl.Platform{SM: sm, Sockets: hw.sockets(v)}
+	h := nccl.Platform{SM: sm, Sockets: hw.sockets(v), GroupNICs: hw.Plugin.Grouped}
 	if hw.Spec != nil && hw.Spec.Host.PCIe != nil {
 		h.NoP2P, h.NoGDR = hw.Spec.Host.PCIe.P2P == pcie.Nowhere, hw.Spec.Host.PCIe.GDR == pcie.Nowhere
 		h.Translated = hw.Spec.Host.PCIe.ACS
 	}
 	var notes []string
+	var ok bool
 	if h.CPU, ok = hw.maker(); !ok && hw.Machine.Hosts > 1 {
 		notes = append(notes, "the make of the CPUs is not known and is taken as Intel; NCCL lets LL reach other rates on AMD")
 	}
 	return h, notes, nil
 }
 
-// capability is the compute capability of an architecture, times ten. NCCL
-// asks for no more than the generation where NVSwitch is.
+// capabilityOf returns the compute capability of a GPU, times ten, 0 if NCCL's
+// figures for its architecture are not known.
 //
 // Source: NVIDIA, CUDA GPUs (developer.nvidia.com/cuda-gpus).
-var capability = map[string]int{
-	"pascal": 60, "volta": 70, "turing": 75, "ampere": 80, "ada": 89, "hopper": 90, "blackwell": 100,
+func capabilityOf(gpu *catalog.GPU) int {
+	has := func(prefixes ...string) bool {
+		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(gpu.Name, p) })
+	}
+	switch gpu.Arch {
+	case "pascal":
+		return 60
+	case "volta":
+		return 70
+	case "turing":
+		return 75
+	case "ampere":
+		if has("a100", "a800") {
+			return 80
+		}
+		return 86
+	case "ada":
+		return 89
+	case "hopper":
+		return 90
+	case "blackwell":
+		switch {
+		case has("rtx"):
+			return 120
+		case has("gb10"):
+			return 121
+		case has("b300", "gb300"):
+			return 103
+		}
+		return 100
+	}
+	return 0
 }
 
 // sockets returns GB/s between two sockets as NCCL plans with it where it tells

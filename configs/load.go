@@ -20,7 +20,7 @@ nodes: 1
 seed: 1
 collapse: auto
 network: {model: fluid}
-collectives: {library: explicit, grain: stream}
+collectives: {grain: stream}
 `
 
 // home is where relative paths of a scenario start.

@@ -13,9 +13,12 @@ import (
 )
 
 // collectiveOn builds one collective on nodes of a system of the catalogue.
-func collectiveOn(t *testing.T, system string, nodes int, op, bytes string) *Job {
+func collectiveOn(t *testing.T, system string, nodes int, op, bytes, library string) *Job {
 	t.Helper()
 	text := fmt.Sprintf("name: one\nsystem: %s\nnodes: %d\nworkload: {kind: collective, op: %s, bytes: %s}\n", system, nodes, op, bytes)
+	if library != "" {
+		text += "collectives: {library: " + library + "}\n"
+	}
 	s, err := Parse("one.yaml", []byte(text), "", nil, nil)
 	require.NoError(t, err)
 	j, err := s.Build(nil)
@@ -38,8 +41,9 @@ func TestEverySystemRuns(t *testing.T) {
 			if nodes == 2 && sys.Fabric == "" {
 				continue
 			}
-			for _, op := range []string{"all_reduce", "alltoall"} {
-				j := collectiveOn(t, name, nodes, op, "16MiB")
+			for _, run := range []struct{ op, library string }{{"all_reduce", "explicit"}, {"alltoall", "explicit"}, {"all_reduce", ""}, {"alltoall", ""}} {
+				op := run.op
+				j := collectiveOn(t, name, nodes, op, "16MiB", run.library)
 				var want *replay.Result
 				for _, collapse := range []replay.Collapse{replay.Off, replay.Auto} {
 					o := j.Options
@@ -97,7 +101,7 @@ func TestGrainsAgreeOnMachines(t *testing.T) {
 		{"gb200-nvl72", 1}, {"gb200-nvl72", 2}, {"vera-rubin-nvl72", 2}, {"pcie-a100-8", 1},
 	} {
 		for _, bytes := range []string{"64MiB", "1GiB"} {
-			j := collectiveOn(t, c.system, c.nodes, "all_reduce", bytes)
+			j := collectiveOn(t, c.system, c.nodes, "all_reduce", bytes, "explicit")
 			run := func(g collective.Grain) float64 {
 				o := j.Options
 				o.Grain = g
@@ -106,6 +110,26 @@ func TestGrainsAgreeOnMachines(t *testing.T) {
 				return r.StepTime.Seconds()
 			}
 			require.InEpsilon(t, run(collective.Stream), run(collective.Chunk), 0.03, "%s x %d, %s", c.system, c.nodes, bytes)
+		}
+	}
+}
+
+// What NCCL runs within a host takes the same slice by slice, within 5 %.
+func TestGrainsOfNCCLAgree(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates every slice")
+	}
+	for _, system := range []string{"dgx-h100", "dgx-a100", "hgx-h100-4", "dgx-1-v100", "pcie-a100-8", "dgx-b200", "gb200-nvl72"} {
+		for _, bytes := range []string{"256MiB", "1GiB"} {
+			j := collectiveOn(t, system, 1, "all_reduce", bytes, "nccl")
+			run := func(g collective.Grain) float64 {
+				o := j.Options
+				o.Grain = g
+				r, err := replay.Run(context.Background(), j.Program, j.Machine, o)
+				require.NoError(t, err)
+				return r.StepTime.Seconds()
+			}
+			require.InEpsilon(t, run(collective.Stream), run(collective.Chunk), 0.05, "%s, %s", system, bytes)
 		}
 	}
 }

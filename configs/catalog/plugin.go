@@ -16,6 +16,7 @@ type FabricPlugin struct {
 	Post     Figure[sim.Time] `yaml:"post"`     // each chunk that a connection sends, before the next
 	Rate     Figure[Ratio]    `yaml:"rate"`     // part of the wires' rate that it reaches; not known is all
 	Settings Figure[Settings] `yaml:"settings"` // of NCCL, by the plugin itself or its provider's guide
+	Grouped  Figure[Flag]     `yaml:"grouped"`  // it shows the NICs next to a GPU as one
 }
 
 // Settings are environment variables with their values, written
@@ -43,11 +44,12 @@ type Plugin struct {
 	Base, Step, Post sim.Time
 	Rate             float64 // 0 is all of the wires'
 	Settings         []string
+	Grouped          bool
 }
 
 func (r *resolver) plugin(p *FabricPlugin) Plugin {
 	if p == nil {
 		return Plugin{}
 	}
-	return Plugin{Base: use(r, p.Base), Step: use(r, p.Step), Post: use(r, p.Post), Rate: float64(use(r, p.Rate)), Settings: use(r, p.Settings)}
+	return Plugin{Base: use(r, p.Base), Step: use(r, p.Step), Post: use(r, p.Post), Rate: float64(use(r, p.Rate)), Settings: use(r, p.Settings), Grouped: bool(use(r, p.Grouped))}
 }

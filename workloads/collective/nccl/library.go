@@ -116,8 +116,8 @@ func (l *Library) signature(ranks []int32) (string, error) {
 
 // Choose is the [collective.Chooser] of the library.
 func (l *Library) Choose(op workloads.Coll, size sim.Bytes, ranks []int32) (collective.Choice, error) {
-	if len(ranks) < 2 {
-		return collective.Choice{Algorithm: collective.Ring, Protocol: Simple.String(), Why: "one rank has nobody to send to"}, nil
+	if len(ranks) < 2 { // nobody to send to
+		return collective.Default(op, size, ranks)
 	}
 	m, err := l.Communicator(ranks)
 	if err != nil {
