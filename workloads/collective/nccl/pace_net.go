@@ -15,7 +15,7 @@ import (
 //
 // Source of all sizes: NVIDIA/nccl 2.30.7, src/enqueue.cc, src/device/*.h.
 func (m *Model) netPace(op workloads.Coll, c Choice, size sim.Bytes, s Setting) collective.Pace {
-	g := GenerationOf(m.SM)
+	g, size := GenerationOf(m.SM), max(size, 1)
 	k := crossing{Costs: m.within(g), net: &netCosts[g], post: s.Plugin.Post.Seconds() * 1e6, trip: s.RoundTrip.Seconds() * 1e6}
 	var w netWork
 	switch {

@@ -40,8 +40,10 @@ type wires struct {
 	plugin  Plugin
 }
 
-// Usable rates and latencies of a crossing: configs/catalog, as weft topo
-// shows them. GB/s and us.
+const us = sim.Microsecond
+
+// Usable rates and latencies of a crossing, and plugins: configs/catalog, as
+// weft topo shows them.
 var netWires = map[string]wires{
 	"edr":     {12.1, 1.15, Plugin{}},
 	"hdr":     {24.2, 1.3, Plugin{}},
@@ -49,11 +51,11 @@ var netWires = map[string]wires{
 	"roce100": {11.9, 2.5, Plugin{}},
 	"roce200": {23.8, 1.7, Plugin{}},
 	"roce400": {47.5, 1.7, Plugin{}},
-	"efa-p4":  {12.1, 11, Plugin{}},
-	"efa-p5":  {12.1, 7, Plugin{}},
-	"efa-p6":  {48.4, 5, Plugin{}},
-	"tcpx":    {17.9, 61, Plugin{}},
-	"tcpxo":   {22.6, 21, Plugin{}},
+	"efa-p4":  {12.1, 11, Plugin{Base: 66 * us, Post: 22 * us, Rate: 0.886}},
+	"efa-p5":  {12.1, 7, Plugin{Step: 12 * us, Post: 2 * us}},
+	"efa-p6":  {48.4, 5, Plugin{Step: us, Post: us / 10}},
+	"tcpx":    {17.9, 61, Plugin{Post: 43 * us}},
+	"tcpxo":   {22.6, 21, Plugin{Base: 9500 * us / 1000, Step: us, Post: 22 * us}},
 	"sling":   {23.8, 1.9, Plugin{}},
 }
 
@@ -287,8 +289,8 @@ func (c netCase) closed(m *Model, ch Choice, size sim.Bytes, setting Setting) fl
 		hops, net = math.Ceil(math.Log2(n)), math.Ceil(math.Log2(n))
 	}
 	p := m.netPace(c.op, ch, size, setting)
-	us := func(t sim.Time) float64 { return float64(t) / 1e6 }
-	within, across := 0.276+us(p.Step), w.latency+us(p.NetStep)
+	usOf := func(t sim.Time) float64 { return float64(t) / 1e6 }
+	within, across := 0.276+usOf(p.Step), w.latency+usOf(p.NetStep)
 	switch limit := float64(p.Limit) / 1e9; {
 	case limit < rate:
 		rate = limit
@@ -297,6 +299,6 @@ func (c netCase) closed(m *Model, ch Choice, size sim.Bytes, setting Setting) fl
 		message := bytes / hops
 		within -= max(0, message/rate/1000-message/per/nv/1000)
 	}
-	total := us(p.Start) + max((hops-net)*within+net*across, across) + us(p.Tail()) + bytes/rate/1000
-	return max(us(p.Floor), total)
+	total := usOf(p.Start) + max((hops-net)*within+net*across, across) + usOf(p.Tail()) + bytes/rate/1000
+	return max(usOf(p.Floor), total)
 }
