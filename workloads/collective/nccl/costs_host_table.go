@@ -6,19 +6,19 @@ package nccl
 
 var hostCostsOf = [generations]HostCosts{
 	Pascal: {
-		Start: [3]float64{LL: 7.92, Simple: 10.2}, Peer: [3]float64{LL: 7, Simple: 10},
-		Step: [3]float64{LL: 1.49, Simple: 2.73}, StagedStep: [3]float64{LL: 1.05, Simple: 3.17},
+		Start: [3]float64{LL: 7.93, Simple: 10.6}, Peer: [3]float64{LL: 7, Simple: 10},
+		Step: [3]float64{LL: 1.49, Simple: 2.66}, StagedStep: [3]float64{LL: 1.04, Simple: 2.76},
 		CTA: [3]float64{LL: 20, Simple: 14}, Staged: 11.1, Direct: 11.6, Own: 10, Jitter: 0.2,
 	},
 	Volta: {
-		Start: [3]float64{LL: 7.92, Simple: 10.2}, Peer: [3]float64{LL: 7, Simple: 10},
-		Step: [3]float64{LL: 1.49, Simple: 2.73}, StagedStep: [3]float64{LL: 1.05, Simple: 3.17},
+		Start: [3]float64{LL: 7.93, Simple: 10.6}, Peer: [3]float64{LL: 7, Simple: 10},
+		Step: [3]float64{LL: 1.49, Simple: 2.66}, StagedStep: [3]float64{LL: 1.04, Simple: 2.76},
 		CTA: [3]float64{LL: 20, Simple: 14}, Staged: 11.1, Direct: 11.6, Own: 10, Jitter: 0.2,
 	},
 	Ampere: {
-		Start: [3]float64{LL: 5, Simple: 12.7}, Peer: [3]float64{LL: 7.45, Simple: 12.1},
-		Step: [3]float64{LL: 0.626, Simple: 5.04}, StagedStep: [3]float64{LL: 0.671, Simple: 0.5},
-		CTA: [3]float64{LL: 7.25, Simple: 16.7}, Staged: 25, Direct: 22.3, Own: 30, Jitter: 0.2,
+		Start: [3]float64{LL: 5.08, Simple: 13}, Peer: [3]float64{LL: 7.19, Simple: 12.1},
+		Step: [3]float64{LL: 0.536, Simple: 4.95}, StagedStep: [3]float64{LL: 0.557, Simple: 6.68},
+		CTA: [3]float64{LL: 7.18, Simple: 16.7}, Staged: 24, Direct: 22.3, Own: 29.9, Jitter: 0.2,
 	},
 	Hopper: {
 		Start: [3]float64{LL: 4.58, Simple: 13.1}, Peer: [3]float64{LL: 7, Simple: 9},
@@ -42,8 +42,8 @@ var peerCosts = [generations]PeerCosts{
 		CTA: [3]float64{LL: 8, Simple: 10}, OneWay: 1.25, Drain: 0.5, Uneven: [2]float64{0.04, 0.17},
 	},
 	Ampere: {
-		Start: [3]float64{LL: 9.55, Simple: 6.57}, Block: 0.415,
-		CTA: [3]float64{LL: 11.9, Simple: 10.6}, OneWay: 1.25, Drain: 0.515, Uneven: [2]float64{0.25, 0.178},
+		Start: [3]float64{LL: 9.56, Simple: 6.58}, Block: 0.414,
+		CTA: [3]float64{LL: 11.9, Simple: 10.6}, OneWay: 1.25, Drain: 0.516, Uneven: [2]float64{0.25, 0.178},
 	},
 	Hopper: {
 		Start: [3]float64{LL: 6.26, Simple: 7.06}, Block: 0,
@@ -55,4 +55,4 @@ var peerCosts = [generations]PeerCosts{
 	},
 }
 
-var peerNet = PeerNetCosts{Start: 16.2, CTA: 25, NIC: 0.975, Pair: 0.819, Fill: 1.62}
+var peerNet = PeerNetCosts{Start: 16.2, CTA: 25.1, NIC: 0.975, Pair: 0.819, Fill: 1.62}

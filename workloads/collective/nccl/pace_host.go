@@ -47,20 +47,21 @@ func (m *Model) hostLimit(h *HostCosts, p Protocol) float64 {
 	case !m.staged():
 		return h.Direct
 	case m.Translated:
-		return min(h.Staged, translated[p]/math.Pow(float64(m.Ranks), 1.7))
+		return min(h.Staged, translated[p].four/math.Pow(float64(min(m.Ranks, 8))/4, translated[p].power))
 	}
 	return h.Staged
 }
 
-// translated is GB/s of one rank by the number of ranks to the power of 1.7,
-// where an IOMMU translates what GPUs write and read in host memory.
+// translated is GB/s of one of four ranks, and by which power of their number it
+// falls, where an IOMMU translates what GPUs write and read in host memory. More
+// than eight were not measured and are taken as eight.
 //
 // Source: derived from 8 L40S (ai-dynamo/aiconfigurator 095f58a51c4c). With
 // Simple four ranks have 5.0 GB/s each and eight 1.4 to 2.2, at all sizes and
-// whatever the operation; with LL, whose buffers are an eighth, 8 to 10 and 2 to
-// 4. Presumed: the buffers of all ranks need more translations than are kept at
+// whatever the operation; with LL, whose buffers are an eighth, 8 to 10 and 1.5.
+// Presumed: the buffers of all ranks need more translations than are kept at
 // hand.
-var translated = [protocols]float64{LL: 95, LL128: 95, Simple: 53}
+var translated = [protocols]struct{ four, power float64 }{LL: {9, 2.6}, LL128: {9, 2.6}, Simple: {5, 1.6}}
 
 // lineBytes is what a thread block passes on at once with LL: 512 threads, a
 // line of 8 bytes of data each.

@@ -102,6 +102,8 @@ func pairCases() []pairCase {
 			kind: "pcie", file: "rtxpro6000_4_8_allreduce_small", tag: "NCCL", op: "all_reduce", ranks: 8, nodes: 1, version: "2.27", sm: 120, cpu: AMD, launch: CUDAGraph,
 			graphs: pcieGraph(1, 0.1, SYS), wire: 41.6, chain: 55.4, latency: 0.7,
 		},
+		// Bridged pairs; between them every other card sends over PCIe.
+		pairCase{kind: "pcie", file: "vidur_a100_pairwise_all_reduce", tag: "min", op: "all_reduce", ranks: 4, nodes: 1, version: "2.18", sm: 80, cpu: AMD, launch: PerGPU, graphs: pcieGraph(4, 12, PHB), wire: 26, chain: 26, latency: 0.6, lo: 399 << 10},
 		pairCase{kind: "pcie", file: "uccl_l4_2_sendrecv", tag: "NCCL, same node (host staged)", op: "sendrecv", ranks: 2, nodes: 1, version: "2.27", sm: 89, cpu: Intel, launch: PerGPU, graphs: pcieGraph(1, 20, PHB), wire: 19.5, chain: 26, latency: 0.7},
 	)
 	// Four cards a switch and a switch a socket of AMD's.
