@@ -138,11 +138,23 @@ func (k crossing) ring(m *Model, op workloads.Coll, c Choice, size sim.Bytes) ne
 	}
 	chunks := math.Ceil(part / chunk)
 	part /= p.Payload()
-	w.limit = channels * part / (part/rate + chunks*post) / 1e3
+	busy := part/rate + chunks*post
+	if p != Simple {
+		busy = overlapped(busy, part*channels/(float64(m.Ring.Channels)*m.Ring.Inter*1e3))
+	}
+	w.limit = channels * part / busy / 1e3
 	if chunks > 1 {
 		w.limit = min(w.limit, k.inFlight(channels, min(slice, chunk/p.Payload()), inRing[p]))
 	}
 	return w
+}
+
+// overlapped is what a step takes of which one part, the kernels', and another, the
+// NICs', overlap but for what is at their ends: the longer, and a tenth more
+// where both are as long.
+func overlapped(a, b float64) float64 {
+	const sharp = 6
+	return math.Pow(math.Pow(a, sharp)+math.Pow(b, sharp), 1./sharp)
 }
 
 // own returns how many times its part a rank's own is copied or reduced.
@@ -208,7 +220,7 @@ func (k crossing) chain(m *Model, c Choice, size sim.Bytes) netWork {
 	part, rate := float64(size)/channels, k.net.Ring[p]*1e3
 	// A rank hands on and is done: of calls that follow one another each takes
 	// what handling it takes, while the one before is still on its way.
-	w.start += k.net.Post[p] + k.post
+	w.start += k.net.Step[p] + k.net.Post[p] + k.post
 	hop := min(chunk, part) / p.Payload() / rate
 	w.net = hop
 	if p == Simple {
