@@ -47,8 +47,9 @@ type Setting struct {
 	// NoSymmetric keeps a library from symmetric memory: vLLM without
 	// PyTorch's, MSCCL++ and NCCL with buffers that are not in a window.
 	NoSymmetric bool
-	ZeroCTA     bool   // NCCL's CTA policy ZERO: copy engines where they can
-	Kernel      string // the name of one kernel to take wherever it runs; "" lets the library choose
+	ZeroCTA     bool     // NCCL's CTA policy ZERO: copy engines where they can
+	Exchange    Exchange // of deepep and nvlink-a2a: what is exchanged
+	Kernel      string   // the name of one kernel to take wherever it runs; "" lets the library choose
 }
 
 // defaultHost is HostLaunch's default; see there.
@@ -90,6 +91,8 @@ var libraries = []struct {
 	{"pytorch-symm", "2.9", true, false, pickTorch},
 	{"mscclpp", "0.8", false, false, pickMSCCLPP},
 	{"nccl-symm", "2.30", true, false, pickNCCL},
+	{"deepep", "1.2", true, false, nil},
+	{"nvlink-a2a", "1.2", true, false, nil},
 }
 
 // Names lists the libraries that New knows.
@@ -118,6 +121,9 @@ func New(name string, m Machine, s Setting, fallback collective.Chooser) (*Libra
 		case s.Element < 0 || s.Element > 8 || s.Hidden < 0 || s.HostLaunch < 0:
 			return nil, fmt.Errorf("set up %s: %d bytes an element, %d elements a token, host launch %v: want 1 to 8 bytes and nothing negative", name, s.Element, s.Hidden, s.HostLaunch)
 		}
+		if err := s.Exchange.validate(); err != nil {
+			return nil, fmt.Errorf("set up %s: %w", name, err)
+		}
 		if s.Version == "" {
 			s.Version = known.latest
 		}
@@ -145,14 +151,12 @@ func New(name string, m Machine, s Setting, fallback collective.Chooser) (*Libra
 
 // Choose is the library's [collective.Chooser].
 func (l *Library) Choose(op workloads.Coll, size sim.Bytes, ranks []int32) (collective.Choice, error) {
+	if l.pick == nil {
+		return l.exchange(op, size, ranks)
+	}
 	k, why := l.choose(op, size, ranks)
 	if k == nil {
-		c, err := l.fallback(op, size, ranks)
-		if err != nil {
-			return c, fmt.Errorf("%s leaves %v of %d bytes to its fallback: %w", l.Name, op, size, err)
-		}
-		c.Why = join(l.Name+": "+why, c.Why)
-		return c, nil
+		return l.leave(op, size, ranks, why)
 	}
 	pace, err := k.pace(l.Machine, l.Setting, op, size, len(ranks))
 	if err != nil {
@@ -161,6 +165,49 @@ func (l *Library) Choose(op workloads.Coll, size sim.Bytes, ranks []int32) (coll
 	return collective.Choice{
 		Algorithm: k.algorithm(op), Name: k.label, Protocol: k.protocol, Channels: k.blocks(size, len(ranks)),
 		Overhead: k.overhead, Pace: pace, Why: l.Name + ": " + why,
+	}, nil
+}
+
+// leave asks the fallback.
+func (l *Library) leave(op workloads.Coll, size sim.Bytes, ranks []int32, why string) (collective.Choice, error) {
+	c, err := l.fallback(op, size, ranks)
+	if err != nil {
+		return c, fmt.Errorf("%s leaves %v of %d bytes to its fallback: %w", l.Name, op, size, err)
+	}
+	c.Why = join(l.Name+": "+why, c.Why)
+	return c, nil
+}
+
+// exchange chooses for the all-to-all of expert parallelism. DeepEP reaches
+// every rank, over NVLink or the network.
+func (l *Library) exchange(op workloads.Coll, size sim.Bytes, ranks []int32) (collective.Choice, error) {
+	x, n, g := l.Setting.Exchange, len(ranks), generationOf(l.Machine)
+	why := ""
+	switch {
+	case op != workloads.AllToAll && op != workloads.AllToAllV:
+		why = "all-to-all only"
+	case n < 2:
+		why = "nothing to send"
+	case !l.Machine.NVLink:
+		why = "needs NVLink"
+	case l.Name == "nvlink-a2a" && !l.oneDomain(ranks):
+		why = "the ranks lie in several NVLink domains"
+	}
+	costs, err := exchangeCosts()
+	if err != nil {
+		return collective.Choice{}, err
+	}
+	name := x.kernel(l.Name)
+	c, known := costs[costKey{name, g}]
+	if why == "" && !known {
+		why = fmt.Sprintf("no kernels for %s", g)
+	}
+	if why != "" {
+		return l.leave(op, size, ranks, why)
+	}
+	return collective.Choice{
+		Algorithm: collective.Direct, Name: strings.TrimPrefix(name, l.Name+"-"), Protocol: "simple", Channels: x.withDefaults().Blocks,
+		Pace: x.pace(c, g, n), Why: l.Name + ": " + name,
 	}, nil
 }
 
