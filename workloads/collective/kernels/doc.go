@@ -21,6 +21,17 @@
 // costs.csv has them, with their source and whether they are measured, derived
 // or assumed, and TestFit -update fits the measured ones again.
 //
-// Left out: the quantised all-reduce of ROCm, fused residual and normalisation,
-// and kernels over several NVLink domains.
+// An [Exchange] is a phase of the all-to-all of expert parallelism: its bytes
+// between ranks, with one copy of a token for each expert (low latency) or for
+// each node (normal); its [workloads.Program]; and, as the libraries "deepep"
+// and "nvlink-a2a", its kernels. A thread block spends a turn on a token beside
+// copying it, so that few blocks, or few experts, send less than the wires
+// carry; exchange.csv has the constants. Over several nodes the normal kernels
+// are the least sure: their slots and the NICs trade places by the number of
+// thread blocks, and errors of a third remain at 2 and 4 nodes.
+//
+// Left out: the prepare step of TensorRT-LLM's two-sided exchange, its combine
+// of low precision, the quantised all-reduce of ROCm,
+// fused residual and normalisation, and all-reduce kernels over several NVLink
+// domains.
 package kernels
