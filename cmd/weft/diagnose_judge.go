@@ -159,13 +159,13 @@ func rms(logs []float64) float64 {
 // mostProbed bounds the sizes at which faults are simulated.
 const mostProbed = 24
 
-// probes picks sizes, evenly, the first and the last among them.
-func probes(n int) []int {
+// probes picks so many of n sizes, evenly, the first and the last among them.
+func probes(n, most int) []int {
 	var all []int
-	for i := range min(n, mostProbed) {
+	for i := range min(n, most) {
 		at := i
-		if n > mostProbed {
-			at = int(math.Round(float64(i) * float64(n-1) / (mostProbed - 1)))
+		if n > most {
+			at = int(math.Round(float64(i) * float64(n-1) / float64(most-1)))
 		}
 		all = append(all, at)
 	}

@@ -109,7 +109,7 @@ and what would change it. It needs no GPU.`,
 	root.SetVersionTemplate(versionLine())
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newRun(a), newBench(a), newExplain(a), newDiagnose(a), newTopo(a), newTrace(a), newCheck(a), newList(a), newAccuracy(a), newVersion(a))
+	root.AddCommand(newRun(a), newBench(a), newExplain(a), newDiagnose(a), newCalibrate(a), newTopo(a), newTrace(a), newCheck(a), newList(a), newAccuracy(a), newVersion(a))
 	cobra.EnableCommandSorting = false
 	return root
 }

@@ -10,7 +10,7 @@
 //
 // so that a few rows that went wrong do not bend the rest, and all sizes count
 // the same. The prior draws each value to where it started, so weakly (a residual of
-// 0.5 % for a factor of e) that it decides only where the measurements do not. The search is that of Nelder and Mead in the logarithms of the values,
+// 1.25 % for a factor of e) that it decides only where the measurements do not. The search is that of Nelder and Mead in the logarithms of the values,
 // bent so that bounds are never crossed: predictions have kinks, where one
 // protocol takes over from another, so that no derivative guides it far.
 //

@@ -39,6 +39,9 @@ func (s *solver) confide(out *Result) error {
 	for k, i := range s.active {
 		e := &out.Estimates[i]
 		if !heard[k] {
+			if e.Value == e.Start {
+				e.State = Silent
+			}
 			continue
 		}
 		e.Error = math.Sqrt(cov.At(k, k))

@@ -14,7 +14,7 @@ import (
 const Outlier = 0.05
 
 // prior is the residual that a factor of e away from the start counts as.
-const prior = Outlier / 10
+const prior = Outlier / 4
 
 // Parameter is a figure above zero, with where its search begins and ends.
 type Parameter struct {
@@ -126,6 +126,9 @@ func Solve(ctx context.Context, p *Problem) (*Result, error) {
 		if err := s.search(); err != nil {
 			return nil, err
 		}
+		if err := s.settle(); err != nil {
+			return nil, err
+		}
 	}
 	if out.After, err = s.residuals(s.values); err != nil {
 		return nil, err
@@ -168,32 +171,44 @@ func (s *solver) residuals(values []float64) ([]float64, error) {
 // its parameter by [nudge].
 const (
 	quietest = 0.002
-	nudge    = 1.1
+	nudge    = 1.3
 )
 
 // listen finds the parameters that move a prediction.
 func (s *solver) listen(base []float64) error {
-	for i, q := range s.Parameters {
-		heard := false
-		for _, to := range []float64{math.Min(q.Start*nudge, q.High), math.Max(q.Start/nudge, q.Low)} {
-			if to == q.Start {
-				continue
-			}
-			values := append([]float64(nil), s.values...)
-			values[i] = to
-			r, err := s.residuals(values)
-			if err != nil {
-				return err
-			}
-			for k := range r {
-				heard = heard || math.Abs(r[k]-base[k]) > quietest
-			}
+	for i := range s.Parameters {
+		heard, err := s.moves(i, base)
+		if err != nil {
+			return err
 		}
 		if heard {
 			s.active = append(s.active, i)
 		}
 	}
 	return nil
+}
+
+// moves reports whether a nudge of a parameter to either side of its value moves
+// a prediction; base is the residuals without.
+func (s *solver) moves(i int, base []float64) (bool, error) {
+	q := s.Parameters[i]
+	for _, to := range []float64{math.Min(s.values[i]*nudge, q.High), math.Max(s.values[i]/nudge, q.Low)} {
+		if to == s.values[i] {
+			continue
+		}
+		values := append([]float64(nil), s.values...)
+		values[i] = to
+		r, err := s.residuals(values)
+		if err != nil {
+			return false, err
+		}
+		for k := range r {
+			if math.Abs(r[k]-base[k]) > quietest {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }
 
 // loss is what is made small, without the prior.
@@ -246,6 +261,36 @@ func (s *solver) search() error {
 		at = res.X
 	}
 	copy(s.values, s.unbent(at))
+	return nil
+}
+
+// settle puts back, one after the other, the parameters that do not matter where
+// the search ended: of two limits only the lower one counts.
+func (s *solver) settle() error {
+	best, err := s.residuals(s.values)
+	if err != nil {
+		return err
+	}
+	var kept []int
+	for _, i := range s.active {
+		values := append([]float64(nil), s.values...)
+		values[i] = s.Parameters[i].Start
+		r, err := s.residuals(values)
+		if err != nil {
+			return err
+		}
+		if s.loss(r) > s.loss(best)*1.001+1e-9 {
+			kept = append(kept, i)
+			continue
+		}
+		s.values, best = values, r
+		if heard, err := s.moves(i, r); err != nil {
+			return err
+		} else if heard {
+			kept = append(kept, i)
+		}
+	}
+	s.active = kept
 	return nil
 }
 
