@@ -27,11 +27,10 @@
 // and "nvlink-a2a", its kernels. A thread block spends a turn on a token beside
 // copying it, so that few blocks, or few experts, send less than the wires
 // carry; exchange.csv has the constants. Over several nodes the normal kernels
-// are the least sure: their slots and the NICs trade places by the number of
-// thread blocks, and errors of a third remain at 2 and 4 nodes.
+// are the least sure: weft does not know how they share their thread blocks
+// between the two stages, and errors of a third remain at 2 and 4 nodes.
 //
 // Left out: the prepare step of TensorRT-LLM's two-sided exchange, its combine
-// of low precision, the quantised all-reduce of ROCm,
-// fused residual and normalisation, and all-reduce kernels over several NVLink
-// domains.
+// of low precision, the quantised all-reduce of ROCm, fused residual and
+// normalisation, and all-reduce kernels over several NVLink domains.
 package kernels

@@ -29,3 +29,18 @@ func ExampleNew() {
 	// 1MiB: multimem
 	// 256MiB: ring
 }
+
+func ExampleExchange_Program() {
+	// A token of DeepSeek-V3 in FP8 crosses to another node once.
+	p, err := kernels.Exchange{Tokens: 4096}.Program(16, 8)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, op := range p.Classes[0].Ops {
+		fmt.Printf("%s: %d members, %v to each\n", op.Name, len(op.Splits), op.Splits[0])
+	}
+	// Output:
+	// between nodes: 2 members, 30171965B to each
+	// within nodes: 8 members, 24688683B to each
+}

@@ -185,6 +185,30 @@ func TestExchangeFit(t *testing.T) {
 	assert.LessOrEqual(t, quantile(tails, 0.5), 0.30)
 }
 
+// TestExchangeAgainstH800 predicts what DeepEP's authors measured over the
+// network with low latency, which nothing was fitted to. Eight ranks are left
+// out: there they kept to the network, where later releases take NVLink.
+func TestExchangeAgainstH800(t *testing.T) {
+	costs, err := exchangeCosts()
+	require.NoError(t, err)
+	var errs []float64
+	for _, r := range tableRows(t, filepath.Join(measurements(t), "deepep_h800_8to256_moe.csv")) {
+		n := int(figure(t, r, "ep_ranks"))
+		if n == 8 || !strings.HasPrefix(r["mode"], "low-latency") {
+			continue
+		}
+		x := Exchange{Tokens: 128, LowLatency: true, Combine: r["phase"] == "combine", Experts: 256}
+		e := exchanged{key: costKey{x.kernel("deepep"), hopper}, x: x, n: n, per: 8, us: figure(t, r, "latency_us")}
+		got := predictExchange(e, costs[e.key])
+		t.Logf("%s among %d: %.0f us, measured %.0f", r["phase"], n, got, e.us)
+		errs = append(errs, math.Abs(got/e.us-1))
+	}
+	slices.Sort(errs)
+	require.NotEmpty(t, errs)
+	assert.LessOrEqual(t, quantile(errs, 0.5), 0.12, "median")
+	assert.LessOrEqual(t, quantile(errs, 0.9), 0.20, "90th percentile")
+}
+
 // TestExchangeBytes holds the bytes against the tables' own count, which
 // includes the copies that stay.
 func TestExchangeBytes(t *testing.T) {

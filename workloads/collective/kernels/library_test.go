@@ -191,6 +191,28 @@ func TestEveryKernelHasItsCosts(t *testing.T) {
 	}
 }
 
+// TestEightBytes takes the best kernel for eight bytes in a CUDA graph.
+// Source: the smallest messages of ai-dynamo/aiconfigurator 095f58a5 on H100.
+func TestEightBytes(t *testing.T) {
+	for n, want := range map[int]float64{2: 2.4, 4: 2.7, 8: 3.2} {
+		best := sim.Second
+		for _, name := range Names() {
+			l, err := New(name, gpus["h100"], Setting{}, noFallback)
+			require.NoError(t, err)
+			ch, err := l.Choose(workloads.AllReduce, 8, ranks(n))
+			if err != nil {
+				require.ErrorIs(t, err, errFallback)
+				continue
+			}
+			took, err := timeAlone(workloads.AllReduce, ch, 8, n, wires[hopper])
+			require.NoError(t, err)
+			best = min(best, took)
+		}
+		assert.InEpsilon(t, want, best.Microseconds(), 0.25, "%d GPUs", n)
+		t.Logf("%d GPUs: %.2f us, measured %.1f", n, best.Microseconds(), want)
+	}
+}
+
 func TestEagerWaitsForTheHost(t *testing.T) {
 	l, err := New("vllm", gpus["h100"], Setting{Launch: Eager}, collective.Default)
 	require.NoError(t, err)
@@ -255,5 +277,19 @@ func BenchmarkChoose(b *testing.B) {
 		if _, err := l.Choose(workloads.AllReduce, sim.MiB, group); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func TestCostsThatAreNone(t *testing.T) {
+	head := "kernel,generation,start_us,peer_us,wave_us,lane_gbps,rank_gbps,status,source\n"
+	for _, c := range []struct{ rows, want string }{
+		{"a,hopper,1,1,0,0,5,measured,x\n", "rates above zero"},
+		{"a,hopper,-1,1,0,5,5,measured,x\n", `"-1"`},
+		{"a,hopper,NaN,1,0,5,5,measured,x\n", `"NaN"`},
+		{"a,hopper,1,1,0,5,5,measured,x\na,hopper,1,1,0,5,5,measured,x\n", "twice"},
+		{"a,hopper\n", "read costs of kernels"},
+	} {
+		_, err := readCosts(head + c.rows)
+		assert.ErrorContains(t, err, c.want)
 	}
 }
