@@ -59,10 +59,8 @@ func (m *Model) hostLimit(h *HostCosts, p Protocol) float64 {
 // Source: derived from 8 L40S (ai-dynamo/aiconfigurator 095f58a51c4c). With
 // Simple four ranks have 3.6 to 5.2 GB/s each and eight 1.4 to 2.2, at all sizes
 // and whatever the operation, and two RTX PRO 6000 of a host that is as slow 15;
-// with LL, whose buffers are an eighth, 8 to 10 and
-// 1.5 to 4.
-// Presumed: the buffers of all ranks need more translations than are kept at
-// hand.
+// with LL, whose buffers are an eighth, 8 to 10 and 1.5 to 4. Presumed: the
+// buffers of all ranks need more translations than are kept at hand.
 var translated = [protocols]struct{ four, power float64 }{LL: {9, 2.2}, LL128: {9, 2.2}, Simple: {4.9, 1.45}}
 
 // lineBytes is what a thread block passes on at once with LL: 512 threads, a
