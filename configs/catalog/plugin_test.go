@@ -25,7 +25,7 @@ func TestPluginOfAFabric(t *testing.T) {
 	c := load(t)
 	m, err := c.Machine("aws-p4de", Options{Hosts: 2})
 	require.NoError(t, err)
-	assert.Equal(t, Plugin{Base: 66 * sim.Microsecond, Post: 22 * sim.Microsecond, Rate: 0.886}, m.Plugin)
+	assert.Equal(t, []any{66 * sim.Microsecond, sim.Time(0), 22 * sim.Microsecond, 0.886}, []any{m.Plugin.Base, m.Plugin.Step, m.Plugin.Post, m.Plugin.Rate})
 	found := 0
 	for _, p := range m.Provenance {
 		switch p.Path {

@@ -11,28 +11,28 @@ package nccl
 // generation's tables do not tell is that of the one before it in this list.
 var netCosts = [generations]NetCosts{
 	Pascal: {
-		Step: [3]float64{10.1, 4.77, 12.4}, Post: [3]float64{1.58, 2.49, 4.6}, Child: [3]float64{5, 9.5, 6},
-		Ring: [3]float64{40, 22.9, 40}, Tree: [3]float64{5.5, 5.5, 33},
-		NVLSTree: NVLSTreeCosts{Step: 29.4, Pair: 15.72, Many: 10.9, Fill: 1.32, Level: 0.7},
+		Step: [3]float64{10.1, 4.83, 12.4}, Post: [3]float64{1.58, 1.17, 4.6}, Child: [3]float64{5, 9.49, 6},
+		Ring: [3]float64{40, 14.1, 40}, Tree: [3]float64{5.5, 5.5, 33},
+		NVLSTree: NVLSTreeCosts{Step: 29.1, Pair: 15.72, Many: 10.9, Fill: 1.35, Level: 0.7},
 	},
 	Volta: {
-		Step: [3]float64{3.42, 4.77, 4.73}, Post: [3]float64{1.58, 2.49, 16.3}, Child: [3]float64{5, 9.5, 6},
-		Ring: [3]float64{4.92, 22.9, 16}, Tree: [3]float64{8.02, 5.5, 4.69},
-		NVLSTree: NVLSTreeCosts{Step: 29.4, Pair: 15.72, Many: 10.9, Fill: 1.32, Level: 0.7},
+		Step: [3]float64{3.43, 4.83, 4.73}, Post: [3]float64{1.58, 1.17, 16.3}, Child: [3]float64{5, 9.49, 6},
+		Ring: [3]float64{4.96, 14.1, 16}, Tree: [3]float64{8, 5.5, 4.69},
+		NVLSTree: NVLSTreeCosts{Step: 29.1, Pair: 15.72, Many: 10.9, Fill: 1.35, Level: 0.7},
 	},
 	Ampere: {
-		Step: [3]float64{3.42, 4.77, 4.73}, Post: [3]float64{1.58, 2.49, 16.3}, Child: [3]float64{5, 9.5, 6},
-		Ring: [3]float64{4.92, 22.9, 16}, Tree: [3]float64{8.02, 5.5, 11},
-		NVLSTree: NVLSTreeCosts{Step: 29.4, Pair: 15.72, Many: 10.9, Fill: 1.32, Level: 0.7},
+		Step: [3]float64{3.43, 4.83, 4.73}, Post: [3]float64{1.58, 1.17, 16.3}, Child: [3]float64{5, 9.49, 6},
+		Ring: [3]float64{4.96, 14.1, 16}, Tree: [3]float64{8, 5.5, 11},
+		NVLSTree: NVLSTreeCosts{Step: 29.1, Pair: 15.72, Many: 10.9, Fill: 1.35, Level: 0.7},
 	},
 	Hopper: {
-		Step: [3]float64{3.69, 3.91, 4.73}, Post: [3]float64{2.02, 2.94, 10}, Child: [3]float64{5, 8.65, 6},
-		Ring: [3]float64{20, 22.8, 22.6}, Tree: [3]float64{8, 5.5, 11},
-		NVLSTree: NVLSTreeCosts{Step: 29.4, Pair: 15.72, Many: 10.9, Fill: 1.32, Level: 0.7},
+		Step: [3]float64{3.7, 4.83, 4.73}, Post: [3]float64{2.02, 2.82, 10}, Child: [3]float64{5, 8.73, 6},
+		Ring: [3]float64{20, 23, 22.6}, Tree: [3]float64{8, 7.5, 11},
+		NVLSTree: NVLSTreeCosts{Step: 29.1, Pair: 15.72, Many: 10.9, Fill: 1.35, Level: 0.7},
 	},
 	Blackwell: {
-		Step: [3]float64{5.1, 30, 23.9}, Post: [3]float64{0.302, 2.08, 15.5}, Child: [3]float64{5, 17.7, 6},
-		Ring: [3]float64{39.9, 40, 29.1}, Tree: [3]float64{8, 8.58, 11},
-		NVLSTree: NVLSTreeCosts{Step: 29.4, Pair: 15.72, Many: 10.9, Fill: 1.32, Level: 0.7},
+		Step: [3]float64{5.17, 30, 23.7}, Post: [3]float64{0.297, 2.08, 15.8}, Child: [3]float64{5, 17.7, 6},
+		Ring: [3]float64{40, 40, 29.3}, Tree: [3]float64{8, 8.58, 11},
+		NVLSTree: NVLSTreeCosts{Step: 29.1, Pair: 15.72, Many: 10.9, Fill: 1.35, Level: 0.7},
 	},
 }

@@ -55,7 +55,7 @@ var netWires = map[string]wires{
 	"efa-p5":  {12.1, 7, Plugin{Step: 12 * us, Post: 2 * us}},
 	"efa-p6":  {48.4, 5, Plugin{Step: us, Post: us / 10}},
 	"tcpx":    {17.9, 61, Plugin{Post: 43 * us}},
-	"tcpxo":   {22.6, 21, Plugin{Base: 22 * us, Step: us, Post: 16 * us}},
+	"tcpxo":   {22.6, 21, Plugin{Base: 13 * us, Step: us, Post: 20 * us}},
 	"sling":   {23.8, 1.9, Plugin{}},
 }
 
