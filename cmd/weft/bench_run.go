@@ -239,12 +239,6 @@ func (b *bench) row(ctx context.Context, s *stand, choosers func(test) (collecti
 	var program *workloads.Program
 	factor := 1.0
 	if op == nil {
-		if s.send != nil && m.Hosts == 1 { // NVLink gives kernels less than copy engines
-			var err error
-			if m, err = withKernels(m, s.gpu, len(s.ranks), r.size); err != nil {
-				return row, err
-			}
-		}
 		program, options.Send = neighbours(world, s.ranks, r.size), s.send
 		row.Algo, row.Proto, row.WireBytes = collective.Direct.String(), "simple", float64(r.size)
 		if s.send != nil {

@@ -180,11 +180,7 @@ func (t *trial) program(s *subject, size sim.Bytes) (*topology.Machine, *workloa
 	m := t.job.Machine
 	world := int32(len(m.Ranks))
 	if s.pairs {
-		var err error
-		if t.send != nil && m.Hosts == 1 { // NVLink gives kernels less than copy engines
-			m, err = withKernels(m, t.hw.GPU, len(t.group), size)
-		}
-		return m, neighbours(world, t.group, size), err
+		return m, neighbours(world, t.group, size), nil
 	}
 	r := synth.Repeated{Op: s.op, Bytes: size}
 	if len(t.group) < int(world) {

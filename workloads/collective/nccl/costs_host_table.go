@@ -6,19 +6,19 @@ package nccl
 
 var hostCostsOf = [generations]HostCosts{
 	Pascal: {
-		Start: [3]float64{LL: 8, Simple: 11.2}, Peer: [3]float64{LL: 7, Simple: 10},
-		Step: [3]float64{LL: 1.48, Simple: 2.56}, StagedStep: [3]float64{LL: 0.975, Simple: 2.15},
+		Start: [3]float64{LL: 8.14, Simple: 12.3}, Peer: [3]float64{LL: 7, Simple: 10},
+		Step: [3]float64{LL: 1.46, Simple: 2.37}, StagedStep: [3]float64{LL: 0.833, Simple: 1.03},
 		CTA: [3]float64{LL: 20, Simple: 14}, Staged: 11.1, Direct: 11.6, Own: 10, Jitter: 0.2,
 	},
 	Volta: {
-		Start: [3]float64{LL: 8, Simple: 11.2}, Peer: [3]float64{LL: 7, Simple: 10},
-		Step: [3]float64{LL: 1.48, Simple: 2.56}, StagedStep: [3]float64{LL: 0.975, Simple: 2.15},
+		Start: [3]float64{LL: 8.14, Simple: 12.3}, Peer: [3]float64{LL: 7, Simple: 10},
+		Step: [3]float64{LL: 1.46, Simple: 2.37}, StagedStep: [3]float64{LL: 0.833, Simple: 1.03},
 		CTA: [3]float64{LL: 20, Simple: 14}, Staged: 11.1, Direct: 11.6, Own: 10, Jitter: 0.2,
 	},
 	Ampere: {
-		Start: [3]float64{LL: 5.01, Simple: 12.9}, Peer: [3]float64{LL: 7.34, Simple: 12},
-		Step: [3]float64{LL: 0.608, Simple: 4.96}, StagedStep: [3]float64{LL: 0.613, Simple: 6.71},
-		CTA: [3]float64{LL: 7.2, Simple: 16.7}, Staged: 24, Direct: 22.3, Own: 30.1, Jitter: 0.2,
+		Start: [3]float64{LL: 5.01, Simple: 13}, Peer: [3]float64{LL: 7.34, Simple: 12},
+		Step: [3]float64{LL: 0.608, Simple: 4.95}, StagedStep: [3]float64{LL: 0.613, Simple: 6.7},
+		CTA: [3]float64{LL: 7.2, Simple: 16.7}, Staged: 24, Direct: 22.3, Own: 30.2, Jitter: 0.2,
 	},
 	Hopper: {
 		Start: [3]float64{LL: 4.58, Simple: 13.1}, Peer: [3]float64{LL: 7, Simple: 9},
@@ -42,12 +42,12 @@ var peerCosts = [generations]PeerCosts{
 		CTA: [3]float64{LL: 8, Simple: 10}, OneWay: 1.25, Drain: 0.5, Uneven: [2]float64{0.04, 0.17},
 	},
 	Ampere: {
-		Start: [3]float64{LL: 9.55, Simple: 6.57}, Block: 0.415,
-		CTA: [3]float64{LL: 11.8, Simple: 10.6}, OneWay: 1.25, Drain: 0.515, Uneven: [2]float64{0.25, 0.178},
+		Start: [3]float64{LL: 9.57, Simple: 7.51}, Block: 0.409,
+		CTA: [3]float64{LL: 11.8, Simple: 11.9}, OneWay: 1.25, Drain: 0.525, Uneven: [2]float64{0.299, 0.18},
 	},
 	Hopper: {
-		Start: [3]float64{LL: 6.26, Simple: 7.06}, Block: 0,
-		CTA: [3]float64{LL: 12.6, Simple: 18.9}, OneWay: 2, Drain: 0.771, Uneven: [2]float64{0.01, 0.154},
+		Start: [3]float64{LL: 6.26, Simple: 6.99}, Block: 0,
+		CTA: [3]float64{LL: 12.6, Simple: 19.5}, OneWay: 2, Drain: 0.833, Uneven: [2]float64{0.01, 0.15},
 	},
 	Blackwell: {
 		Start: [3]float64{LL: 9.27, Simple: 12.2}, Block: 0,
