@@ -31,8 +31,8 @@ var netCosts = [generations]NetCosts{
 		NVLSTree: NVLSTreeCosts{Step: 29.1, Pair: 15.72, Many: 10.9, Fill: 1.35, Level: 0.7},
 	},
 	Blackwell: {
-		Step: [3]float64{5.17, 30, 23.7}, Post: [3]float64{0.297, 2.08, 15.8}, Child: [3]float64{5, 17.7, 6},
-		Ring: [3]float64{40, 40, 29.3}, Tree: [3]float64{8, 8.58, 11},
+		Step: [3]float64{5.18, 15, 20}, Post: [3]float64{0.2, 0.349, 16.5}, Child: [3]float64{5, 8.73, 6},
+		Ring: [3]float64{20, 23, 29.7}, Tree: [3]float64{8, 7.5, 11},
 		NVLSTree: NVLSTreeCosts{Step: 29.1, Pair: 15.72, Many: 10.9, Fill: 1.35, Level: 0.7},
 	},
 }

@@ -24,9 +24,9 @@ func (m *Model) netPace(op workloads.Coll, c Choice, size sim.Bytes, s Setting) 
 	case c.Algorithm == Tree:
 		w = k.tree(m, c, size)
 	case c.Algorithm == PAT:
-		w = k.pat(m, op, c, size)
+		w = k.pat(c)
 	case chained(op):
-		w = k.chain(m, c, size)
+		w = k.chain(c, size)
 	default:
 		w = k.ring(m, op, c, size)
 	}
@@ -149,9 +149,9 @@ func (k crossing) ring(m *Model, op workloads.Coll, c Choice, size sim.Bytes) ne
 	return w
 }
 
-// overlapped is what a step takes of which one part, the kernels', and another, the
-// NICs', overlap but for what is at their ends: the longer, and a tenth more
-// where both are as long.
+// overlapped is what a step takes whose two parts, the kernels' and the NICs',
+// overlap but for their ends: the longer, and a tenth more where both are as
+// long.
 func overlapped(a, b float64) float64 {
 	const sharp = 6
 	return math.Pow(math.Pow(a, sharp)+math.Pow(b, sharp), 1./sharp)
@@ -213,7 +213,7 @@ func (m *Model) treeChunk(c Choice, size sim.Bytes) float64 {
 }
 
 // chain is of a broadcast or a reduction along the ring.
-func (k crossing) chain(m *Model, c Choice, size sim.Bytes) netWork {
+func (k crossing) chain(c Choice, size sim.Bytes) netWork {
 	p, channels := c.Protocol, float64(c.Channels)
 	w := k.of(p)
 	chunk := chunkOf(p)
@@ -233,7 +233,7 @@ func (k crossing) chain(m *Model, c Choice, size sim.Bytes) netWork {
 }
 
 // pat is of binomial trees of one rank a node.
-func (k crossing) pat(m *Model, op workloads.Coll, c Choice, size sim.Bytes) netWork {
+func (k crossing) pat(c Choice) netWork {
 	w := k.of(Simple)
 	w.limit = float64(c.Channels) * k.net.Ring[Simple]
 	return w

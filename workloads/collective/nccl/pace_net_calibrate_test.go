@@ -57,7 +57,7 @@ func nvlsTreeKnobs(g Generation) []knob {
 }
 
 func pluginKnobs(net string, v *[4]float64) []knob {
-	return []knob{{net + ".Base", &v[0], 0.01, 1000}, {net + ".Step", &v[1], 0.01, 500}, {net + ".Post", &v[2], 0.01, 200}, {net + ".Rate", &v[3], 0.7, 1}}
+	return []knob{{net + ".Base", &v[0], 0.01, 1000}, {net + ".Step", &v[1], 0.01, 200}, {net + ".Post", &v[2], 0.01, 200}, {net + ".Rate", &v[3], 0.7, 1}}
 }
 
 // misfit is the mean of |log(predicted / measured)| over classes of size of
@@ -164,8 +164,15 @@ func TestCalibrateNet(t *testing.T) {
 	netCosts[Ampere] = netCosts[Hopper]
 	stage("Ampere", plain(Ampere), netKnobs(Ampere)...)
 	netCosts[Blackwell] = netCosts[Hopper]
-	six := plugins["efa-p6"]
-	stage("Blackwell", func(c netCase) bool { return GenerationOf(c.fabric.SM) == Blackwell }, append(netKnobs(Blackwell), pluginKnobs("efa-p6", six)...)...)
+	six, b := plugins["efa-p6"], &netCosts[Blackwell]
+	// Its all-reduces are of a tuner's choice that is not NCCL's: they do not
+	// tell what trees cost.
+	blackwell := []knob{
+		{"Blackwell.Step[LL]", &b.Step[LL], 0.2, 30}, {"Blackwell.Step[LL128]", &b.Step[LL128], 0.2, 15}, {"Blackwell.Step[Simple]", &b.Step[Simple], 0.2, 20},
+		{"Blackwell.Post[LL]", &b.Post[LL], 0.2, 20}, {"Blackwell.Post[LL128]", &b.Post[LL128], 0.2, 20}, {"Blackwell.Post[Simple]", &b.Post[Simple], 0.2, 20},
+		{"Blackwell.Ring[Simple]", &b.Ring[Simple], 16, 40},
+	}
+	stage("Blackwell", func(c netCase) bool { return GenerationOf(c.fabric.SM) == Blackwell }, append(blackwell, pluginKnobs("efa-p6", six)[1:3]...)...)
 	netCosts[Volta] = netCosts[Ampere]
 	stage("Volta", plain(Volta), knob{"Volta.Tree[Simple]", &netCosts[Volta].Tree[Simple], 1, 40}, knob{"Volta.Ring[Simple]", &netCosts[Volta].Ring[Simple], 1, 40})
 	netCosts[Pascal] = netCosts[Volta]

@@ -53,7 +53,7 @@ var netWires = map[string]wires{
 	"roce400": {47.5, 1.7, Plugin{}},
 	"efa-p4":  {12.1, 11, Plugin{Base: 66 * us, Post: 22 * us, Rate: 0.886}},
 	"efa-p5":  {12.1, 7, Plugin{Step: 12 * us, Post: 2 * us}},
-	"efa-p6":  {48.4, 5, Plugin{Step: us, Post: us / 10}},
+	"efa-p6":  {48.4, 5, Plugin{Step: 20 * us, Post: 3 * us / 20}},
 	"tcpx":    {17.9, 61, Plugin{Post: 43 * us}},
 	"tcpxo":   {22.6, 21, Plugin{Base: 13 * us, Step: us, Post: 20 * us}},
 	"sling":   {23.8, 1.9, Plugin{}},
