@@ -57,9 +57,16 @@ func (s *subject) explain(ctx context.Context, t *report.Test, normal *trial, ex
 		if why != "" {
 			t.Untested = append(t.Untested, report.Untested{Name: h.name, What: h.what, Why: why})
 		}
-		if cause != nil && cause.Off < near*t.Off {
+		switch {
+		case cause == nil:
+		case cause.Off < near*t.Off:
 			t.Causes = append(t.Causes, *cause)
+		case cause.Off < t.Off && (t.Nearest == nil || cause.Off < t.Nearest.Off):
+			t.Nearest = cause
 		}
+	}
+	if len(t.Causes) > 0 || t.Verdict == report.Normal {
+		t.Nearest = nil
 	}
 	order(t)
 	return nil

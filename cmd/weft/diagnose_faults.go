@@ -130,6 +130,19 @@ var hypotheses = []hypothesis{
 		},
 	},
 	{
+		"net-latency", "each crossing of the network takes long", "proxy threads without cores of their own, power saving, a network plugin or an overlay that is not NCCL's own: ib_write_lat and the placement of processes show it",
+		func(s *scene) []variant {
+			if !severalNodes(s) {
+				return nil
+			}
+			var all []variant
+			for _, us := range []string{"5", "15", "50"} {
+				all = append(all, variant{"each crossing of the network takes " + us + " us more", change{set: []string{"network.plugin.step=" + us + "us"}}})
+			}
+			return all
+		},
+	},
+	{
 		"gdr-off", "GPUDirect RDMA is off", "nvidia-peermem is not loaded, or NCCL_NET_GDR_LEVEL=LOC: bytes for the network go through host memory. NCCL_DEBUG=INFO then shows no GDRDMA",
 		set("GPUDirect RDMA is off", severalNodes, "pcie.gdr=nowhere"),
 	},
@@ -216,10 +229,18 @@ func wrongSocket(s *scene) []variant {
 		return nil
 	}
 	// NICs are listed by socket, so the last sits on another than the first.
-	return []variant{{"a NIC of every node sits on the wrong socket", change{rewire: func(spec *machine.Spec) {
-		nics := spec.Host.PCIe.NICs
-		nics[0].Under = nics[len(nics)-1].Under
-	}}}}
+	return []variant{
+		{"a NIC of every node sits on the wrong socket", change{rewire: func(spec *machine.Spec) {
+			nics := spec.Host.PCIe.NICs
+			nics[0].Under = nics[len(nics)-1].Under
+		}}},
+		{"all NICs of every node sit on one socket", change{rewire: func(spec *machine.Spec) {
+			nics := spec.Host.PCIe.NICs
+			for i := range len(nics) / 2 {
+				nics[i].Under = nics[len(nics)-len(nics)/2+i].Under
+			}
+		}}},
+	}
 }
 
 // sockets are TCP over the same ports, over one of 25 Gbit/s and over one of 10

@@ -121,7 +121,14 @@ func TestDiagnoseFindsTheFault(t *testing.T) {
 			require.Len(t, d.Tests, 1)
 			require.False(t, d.Normal)
 			require.NotEmpty(t, d.Tests[0].Causes, "%+v", d.Tests[0].Untested)
-			assert.Equal(t, c.want, d.Tests[0].Causes[0].Name, "%+v", d.Tests[0].Causes)
+			var first []string // a half-speed NIC slows a ring as all of them would
+			for i, k := range d.Tests[0].Causes {
+				if i == 0 || k.AsLikely {
+					first = append(first, k.Name)
+				}
+			}
+			assert.Contains(t, first, c.want, "%+v", d.Tests[0].Causes)
+			assert.Less(t, len(first), 4, "a diagnosis of everything is none: %v", first)
 			assert.Less(t, d.Tests[0].Causes[0].Off, 1.0)
 		})
 	}

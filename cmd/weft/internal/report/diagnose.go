@@ -47,6 +47,7 @@ type Test struct {
 	// mean square of the logarithms; 0 where all is normal.
 	Off      float64
 	Causes   []Cause // the likeliest first
+	Nearest  *Cause  // where no cause comes near enough: the nearest, if one comes nearer at all
 	Untested []Untested
 	Findings []Finding
 	Notes    []string
@@ -168,7 +169,11 @@ func (c *Test) causes(b *strings.Builder, t *term.Terminal, say func(head, forma
 	case c.Verdict == Normal && len(c.Causes) == 0:
 		return
 	case len(c.Causes) == 0:
-		say("", "No fault or setting that weft knows comes near: the times are %s off without one.", Percent(c.Off))
+		nearest := ""
+		if n := c.Nearest; n != nil {
+			nearest = fmt.Sprintf("; the nearest (%s) leaves %s", n.What, Percent(n.Off))
+		}
+		say("", "No fault or setting that weft knows comes near: the times are %s off without one%s.", Percent(c.Off), nearest)
 		return
 	}
 	first := c.Causes[0]

@@ -28,6 +28,7 @@ type testDocument struct {
 	Rows     []testRowDocument   `json:"rows"`
 	Classes  []testClassDocument `json:"classes"`
 	Causes   []causeDocument     `json:"causes"`
+	Nearest  *causeDocument      `json:"nearest,omitempty"` // where there are no causes
 	Untested []untestedDocument  `json:"untested"`
 	Findings []findingDocument   `json:"findings"`
 	Notes    []string            `json:"notes"`
@@ -132,17 +133,25 @@ func (c *Test) document() testDocument {
 		doc.Classes = append(doc.Classes, testClassDocument{k.Name, k.Rows, k.Ratio, percent(k.Within), k.Verdict})
 	}
 	for _, k := range c.Causes {
-		cause := causeDocument{
-			Name: k.Name, What: k.What, Why: k.Why, Settings: append([]string{}, k.Settings...), Faults: append([]string{}, k.Faults...),
-			Off: percent(k.Off), Explains: percent(k.Explains), AsLikely: k.AsLikely, Times: []causeTimeDocument{},
-		}
-		for _, t := range k.Times {
-			cause.Times = append(cause.Times, causeTimeDocument{int64(t.Size), t.Time.Microseconds()})
-		}
-		doc.Causes = append(doc.Causes, cause)
+		doc.Causes = append(doc.Causes, k.document())
+	}
+	if c.Nearest != nil {
+		near := c.Nearest.document()
+		doc.Nearest = &near
 	}
 	for _, u := range c.Untested {
 		doc.Untested = append(doc.Untested, untestedDocument(u))
+	}
+	return doc
+}
+
+func (k *Cause) document() causeDocument {
+	doc := causeDocument{
+		Name: k.Name, What: k.What, Why: k.Why, Settings: append([]string{}, k.Settings...), Faults: append([]string{}, k.Faults...),
+		Off: percent(k.Off), Explains: percent(k.Explains), AsLikely: k.AsLikely, Times: []causeTimeDocument{},
+	}
+	for _, t := range k.Times {
+		doc.Times = append(doc.Times, causeTimeDocument{int64(t.Size), t.Time.Microseconds()})
 	}
 	return doc
 }
