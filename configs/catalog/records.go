@@ -37,7 +37,6 @@ type GPU struct {
 	PCIe             *Slot             `yaml:"pcie"`
 	C2C              string            `yaml:"c2c"`         // link to the CPU, in place of PCIe
 	PeerAccess       Figure[Flag]      `yaml:"peer_access"` // the driver allows it over PCIe
-	Channel          Figure[sim.Rate]  `yaml:"channel"`     // what one channel of NCCL moves between peers
 	SerialStaging    Figure[Flag]      `yaml:"serial_staging"`
 
 	Price Figure[Dollars]        `yaml:"price"` // of the part
