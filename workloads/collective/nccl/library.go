@@ -211,7 +211,11 @@ func (l *Library) find(ranks []int32) (*Communicator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Communicator{Model: m, Channels: ch, trip: trip, rings: ordersOf(ch.Rings), chains: ordersOf(join(ch.Trees))}, nil
+	c := &Communicator{Model: m, Channels: ch, trip: trip, rings: ordersOf(ch.Rings)}
+	if len(ch.Nodes) == 1 || ch.Tree.TypeIntra != NVL {
+		c.chains = ordersOf(join(ch.Trees))
+	}
+	return c, nil
 }
 
 // allPeers reports whether no neighbours of a ring pass bytes by way of host
