@@ -36,12 +36,15 @@ type PeerCosts struct {
 	// OneWay is how many times that it is while the thread block receives
 	// nothing, since all its threads send.
 	OneWay float64
+	// Own is the part of that rate that is lost for a rank's own part of an
+	// alltoall, which is copied at the same time: by its part of all bytes.
+	Own float64
 	// Drain is the part of the time of sending the last chunk that it takes to
 	// copy it out of the buffer.
 	Drain float64
-	// Uneven is the part of a GPU's links that is left unused while each thread
-	// block serves one peer: with one peer in all, and with several, whose
-	// messages meet in the switches.
+	// Uneven is the part of a GPU's links that is left unused: with one peer, and
+	// with several, whose messages meet in the switches, while each thread block
+	// serves one of them.
 	Uneven [2]float64
 }
 

@@ -6,18 +6,18 @@ package nccl
 
 var hostCostsOf = [generations]HostCosts{
 	Pascal: {
-		Start: [3]float64{LL: 8.14, Simple: 12.3}, Peer: [3]float64{LL: 7, Simple: 10},
-		Step: [3]float64{LL: 1.46, Simple: 2.37}, StagedStep: [3]float64{LL: 0.833, Simple: 1.03},
+		Start: [3]float64{LL: 8.16, Simple: 12.2}, Peer: [3]float64{LL: 7, Simple: 10},
+		Step: [3]float64{LL: 1.45, Simple: 2.4}, StagedStep: [3]float64{LL: 0.812, Simple: 1.19},
 		CTA: [3]float64{LL: 20, Simple: 14}, Staged: 11.1, Direct: 11.6, Own: 10, Jitter: 0.2,
 	},
 	Volta: {
-		Start: [3]float64{LL: 8.14, Simple: 12.3}, Peer: [3]float64{LL: 7, Simple: 10},
-		Step: [3]float64{LL: 1.46, Simple: 2.37}, StagedStep: [3]float64{LL: 0.833, Simple: 1.03},
+		Start: [3]float64{LL: 8.16, Simple: 12.2}, Peer: [3]float64{LL: 7, Simple: 10},
+		Step: [3]float64{LL: 1.45, Simple: 2.4}, StagedStep: [3]float64{LL: 0.812, Simple: 1.19},
 		CTA: [3]float64{LL: 20, Simple: 14}, Staged: 11.1, Direct: 11.6, Own: 10, Jitter: 0.2,
 	},
 	Ampere: {
-		Start: [3]float64{LL: 5.01, Simple: 13}, Peer: [3]float64{LL: 7.34, Simple: 12},
-		Step: [3]float64{LL: 0.608, Simple: 4.95}, StagedStep: [3]float64{LL: 0.613, Simple: 6.7},
+		Start: [3]float64{LL: 5.01, Simple: 12.9}, Peer: [3]float64{LL: 7.34, Simple: 12.2},
+		Step: [3]float64{LL: 0.608, Simple: 4.96}, StagedStep: [3]float64{LL: 0.613, Simple: 6.71},
 		CTA: [3]float64{LL: 7.2, Simple: 16.7}, Staged: 24, Direct: 22.3, Own: 30.2, Jitter: 0.2,
 	},
 	Hopper: {
@@ -35,23 +35,23 @@ var hostCostsOf = [generations]HostCosts{
 var peerCosts = [generations]PeerCosts{
 	Pascal: {
 		Start: [3]float64{LL: 9, Simple: 11}, Block: 0,
-		CTA: [3]float64{LL: 8, Simple: 10}, OneWay: 1.25, Drain: 0.5, Uneven: [2]float64{0.04, 0.17},
+		CTA: [3]float64{LL: 8, Simple: 10}, OneWay: 1.25, Own: 0.1, Drain: 0.5, Uneven: [2]float64{0.04, 0.17},
 	},
 	Volta: {
 		Start: [3]float64{LL: 9, Simple: 11}, Block: 0,
-		CTA: [3]float64{LL: 8, Simple: 10}, OneWay: 1.25, Drain: 0.5, Uneven: [2]float64{0.04, 0.17},
+		CTA: [3]float64{LL: 8, Simple: 10}, OneWay: 1.25, Own: 0.1, Drain: 0.5, Uneven: [2]float64{0.04, 0.17},
 	},
 	Ampere: {
-		Start: [3]float64{LL: 9.57, Simple: 7.51}, Block: 0.409,
-		CTA: [3]float64{LL: 11.8, Simple: 11.9}, OneWay: 1.25, Drain: 0.525, Uneven: [2]float64{0.299, 0.18},
+		Start: [3]float64{LL: 9.48, Simple: 7.42}, Block: 0.429,
+		CTA: [3]float64{LL: 12.9, Simple: 11.9}, OneWay: 1.25, Own: 0.232, Drain: 0.454, Uneven: [2]float64{0.181, 0.183},
 	},
 	Hopper: {
-		Start: [3]float64{LL: 6.26, Simple: 6.99}, Block: 0,
-		CTA: [3]float64{LL: 12.6, Simple: 19.5}, OneWay: 2, Drain: 0.833, Uneven: [2]float64{0.01, 0.15},
+		Start: [3]float64{LL: 6.28, Simple: 7.07}, Block: 0,
+		CTA: [3]float64{LL: 13.8, Simple: 20.5}, OneWay: 2, Own: 0.266, Drain: 0.684, Uneven: [2]float64{0.01, 0.168},
 	},
 	Blackwell: {
 		Start: [3]float64{LL: 9.27, Simple: 12.2}, Block: 0,
-		CTA: [3]float64{LL: 14, Simple: 21.7}, OneWay: 1.25, Drain: 0.462, Uneven: [2]float64{0.04, 0.217},
+		CTA: [3]float64{LL: 14.1, Simple: 21.8}, OneWay: 1.25, Own: 0.01, Drain: 0.462, Uneven: [2]float64{0.04, 0.217},
 	},
 }
 

@@ -295,7 +295,7 @@ func (c pairCase) closed(m *Model, size sim.Bytes) float64 {
 		e.within, e.across = 0, 1
 	}
 	if c.op == "alltoall" {
-		e = exchange{part: size / sim.Bytes(c.ranks), within: c.ranks/c.nodes - 1, across: c.ranks - c.ranks/c.nodes}
+		e = exchange{own: true, part: size / sim.Bytes(c.ranks), within: c.ranks/c.nodes - 1, across: c.ranks - c.ranks/c.nodes}
 	}
 	ch := m.exchangeAt(k, h, e, c.peers, s)
 	rate := c.wire / float64(max(e.within+e.across, 1))

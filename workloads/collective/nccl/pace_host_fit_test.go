@@ -169,7 +169,7 @@ func pairFit(t *testing.T, all []pairSeries) {
 		}
 		if kinds["node"] {
 			x = append(x, pairParameter{&k.Start[LL], 4, 15}, pairParameter{&k.Start[Simple], 5, 20}, pairParameter{&k.CTA[LL], 5, 30}, pairParameter{&k.CTA[Simple], mostCTA[g] * .95, mostCTA[g]},
-				pairParameter{&k.Drain, .2, 1}, pairParameter{&k.OneWay, 1, 2}, pairParameter{&k.Uneven[0], .01, .4}, pairParameter{&k.Uneven[1], .01, .3})
+				pairParameter{&k.Own, .01, .5}, pairParameter{&k.Drain, .2, 1}, pairParameter{&k.OneWay, 1, 2}, pairParameter{&k.Uneven[0], .01, .3}, pairParameter{&k.Uneven[1], .01, .3})
 			if k.Block > 0 {
 				x = append(x, pairParameter{&k.Block, .01, 1})
 			}
@@ -215,8 +215,8 @@ func pairWrite(t *testing.T) {
 	b.WriteString("}\n\nvar peerCosts = [generations]PeerCosts{\n")
 	for g := range Generation(generations) {
 		k := peerCosts[g]
-		fmt.Fprintf(&b, "\t%v: {\n\t\tStart: %s, Block: %.3g,\n\t\tCTA: %s, OneWay: %.3g, Drain: %.3g, Uneven: [2]float64{%.3g, %.3g},\n\t},\n",
-			g, three(k.Start), k.Block, three(k.CTA), k.OneWay, k.Drain, k.Uneven[0], k.Uneven[1])
+		fmt.Fprintf(&b, "\t%v: {\n\t\tStart: %s, Block: %.3g,\n\t\tCTA: %s, OneWay: %.3g, Own: %.3g, Drain: %.3g, Uneven: [2]float64{%.3g, %.3g},\n\t},\n",
+			g, three(k.Start), k.Block, three(k.CTA), k.OneWay, k.Own, k.Drain, k.Uneven[0], k.Uneven[1])
 	}
 	n := peerNet
 	fmt.Fprintf(&b, "}\n\nvar peerNet = PeerNetCosts{Start: %.3g, CTA: %.3g, NIC: %.3g, Pair: %.3g, Fill: %.3g}\n", n.Start, n.CTA, n.NIC, n.Pair, n.Fill)

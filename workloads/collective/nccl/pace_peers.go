@@ -135,7 +135,9 @@ func (m *Model) PeerPace(op workloads.Coll, part sim.Bytes, p Peers, s Setting) 
 	default:
 		return collective.Choice{}, fmt.Errorf("pace sends as NCCL: %v is not made of sends and receives; want alltoall, alltoallv, gather or scatter", op)
 	}
-	return m.exchange(exchange{part: part, within: m.Ranks/m.Nodes - 1, across: m.Ranks - m.Ranks/m.Nodes}, p, s)
+	e := exchange{part: part, within: m.Ranks/m.Nodes - 1, across: m.Ranks - m.Ranks/m.Nodes}
+	e.own = op == workloads.AllToAll || op == workloads.AllToAllV
+	return m.exchange(e, p, s)
 }
 
 // SendPace returns how NCCL runs one message to a peer, between nodes or within
@@ -157,6 +159,7 @@ type exchange struct {
 	part           sim.Bytes // to each peer
 	within, across int       // peers on its node, and on others
 	oneWay         bool      // it does not receive
+	own            bool      // it copies a part of its own
 }
 
 // exchange returns how an exchange runs.
@@ -214,12 +217,19 @@ func (m *Model) exchangeAt(k *PeerCosts, h *HostCosts, e exchange, p Peers, s Se
 		if e.oneWay {
 			rate *= k.OneWay
 		}
+		if e.own {
+			rate *= 1 - k.Own/float64(e.within+1)
+		}
 		limit = float64(parts) * rate
 		// As few peers a thread block as here share the links unevenly; with
 		// more they even out.
 		load := max(1, float64(parts*(e.within+1))/float64(all))
 		link := float64(p.Links) * LinkRate(m.Version, m.SM)
-		limit = min(limit, link*(1-k.Uneven[min(1, e.within-1)]/load)/float64(e.within))
+		uneven := k.Uneven[0]
+		if e.within > 1 {
+			uneven = k.Uneven[1] / load
+		}
+		limit = min(limit, link*(1-uneven)/float64(e.within))
 		start = k.Start[proto] + k.Block*float64(ch.Channels)
 		if proto == Simple {
 			slice = k.Drain * chunk / (rate * 1e3)
