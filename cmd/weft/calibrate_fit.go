@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weft-sim/weft/cmd/weft/internal/report"
+	"github.com/weft-sim/weft/configs"
 	"github.com/weft-sim/weft/configs/fit"
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/workloads/replay"
@@ -22,6 +23,7 @@ type fitting struct {
 	trials   []*trial // as the machine is now
 	measured []float64
 	figures  []fitted
+	wires    string // the figures of the catalogue that the trials have
 }
 
 // fitted is a figure that is fitted: the key of a scenario, and how its value is
@@ -31,6 +33,8 @@ type fitted struct {
 	what, unit string
 	fit.Parameter
 	time bool // in picoseconds
+	// pace sets a figure of the kernels' pace; nil for one of the catalogue.
+	pace func(*configs.Pace, float64)
 }
 
 // show writes a value as a scenario takes it.
@@ -72,13 +76,26 @@ func (f *fitting) prepare(ctx context.Context) error {
 		}
 		several = several || s.nodes > 1
 	}
-	f.figures = append(f.figures, factor("start", "launch and set-up", 0.25, 4), factor("step", "a step within a node", 0.25, 4))
-	if several {
-		f.figures = append(f.figures, factor("net_step", "a step across the network", 0.25, 4))
+	for _, g := range []struct {
+		name, what string
+		high       float64
+		pace       func(*configs.Pace, float64)
+	}{
+		{"start", "launch and set-up", 4, func(p *configs.Pace, v float64) { p.Start = v }},
+		{"step", "a step within a node", 4, func(p *configs.Pace, v float64) { p.Step = v }},
+		{"net_step", "a step across the network", 4, func(p *configs.Pace, v float64) { p.NetStep = v }},
+		{"slice", "what slices cost", 4, func(p *configs.Pace, v float64) { p.Slice = v }},
+		{"rate", "the rate of thread blocks", 4, func(p *configs.Pace, v float64) { p.Rate = v }},
+	} {
+		if !f.trials[0].nccl || g.name == "net_step" && !several {
+			continue
+		}
+		f.figures = append(f.figures, fitted{name: g.name, path: "collectives.pace." + g.name, what: g.what, unit: "x", pace: g.pace,
+			Parameter: fit.Parameter{Name: g.name, Start: 1, Low: 1 / g.high, High: g.high}})
 	}
-	f.figures = append(f.figures, factor("slice", "what slices cost", 0.25, 4), factor("rate", "the rate of thread blocks", 0.2, 5))
 	if floor > 0 {
 		f.figures = append(f.figures, fitted{name: "floor", path: "collectives.pace.floor", what: "the host's launches", time: true,
+			pace:      func(p *configs.Pace, v float64) { p.Floor = sim.Time(math.Round(v)) },
 			Parameter: fit.Parameter{Name: "floor", Start: float64(floor), Low: float64(floor) / 10, High: float64(floor) * 10}})
 	}
 	for _, p := range f.trials[0].job.Provenance {
@@ -102,12 +119,6 @@ func carries(classes map[string]bool, name string) bool {
 		}
 	}
 	return false
-}
-
-// factor is a figure of the pace.
-func factor(name, what string, low, high float64) fitted {
-	return fitted{name: name, path: "collectives.pace." + name, what: what, unit: "x",
-		Parameter: fit.Parameter{Name: name, Start: 1, Low: low, High: high}}
 }
 
 // choose keeps the figures that --fit names.
@@ -139,28 +150,40 @@ func (f *fitting) problem() *fit.Problem {
 	return p
 }
 
-// predict simulates all tables with values for the figures.
+// predict simulates all tables with values for the figures. Machines are built
+// anew only where a figure of the catalogue changed.
 func (f *fitting) predict(ctx context.Context, values []float64) ([]float64, error) {
 	var c change
-	for i, g := range f.figures {
-		// With all digits, since a search looks for small differences.
-		text := strconv.FormatFloat(values[i], 'g', 12, 64)
-		if g.time {
-			text = strconv.FormatInt(int64(math.Round(values[i])), 10) + "ps"
-		}
-		c.set = append(c.set, g.path+"="+text)
+	var pace configs.Pace
+	if own := f.trials[0].own; own != nil {
+		pace = *own
 	}
+	for i, g := range f.figures {
+		if g.pace != nil {
+			g.pace(&pace, values[i])
+			continue
+		}
+		// With many digits, since a search looks for small differences.
+		c.set = append(c.set, g.path+"="+strconv.FormatFloat(values[i], 'g', 12, 64))
+	}
+	wires := strings.Join(c.set, " ")
 	var all []float64
-	for _, s := range f.subjects {
-		t, err := s.stage(c)
-		if err != nil {
-			return nil, err
+	for i, s := range f.subjects {
+		if f.wires != wires {
+			t, err := s.stage(c)
+			if err != nil {
+				return nil, err
+			}
+			f.trials[i] = t
+		}
+		if f.trials[i].nccl {
+			f.trials[i].paced(&pace)
 		}
 		var sizes []sim.Bytes
 		for _, k := range probes(len(s.rows), mostFitted) {
 			sizes = append(sizes, s.rows[k].Size)
 		}
-		got, err := t.run(ctx, s, sizes)
+		got, err := f.trials[i].run(ctx, s, sizes)
 		if err != nil {
 			return nil, err
 		}
@@ -168,6 +191,7 @@ func (f *fitting) predict(ctx context.Context, values []float64) ([]float64, err
 			all = append(all, float64(e.Time))
 		}
 	}
+	f.wires = wires
 	return all, nil
 }
 

@@ -32,7 +32,7 @@ func (s *scene) of(kind topology.NodeKind) []string {
 // explain simulates one hypothesis after the other and keeps those that come
 // nearer to what was measured.
 func (s *subject) explain(ctx context.Context, t *report.Test, normal *trial, expected []expectation) error {
-	at := probes(len(s.rows), mostProbed)
+	at := probes(len(s.rows), mostProbed(s.ranks))
 	sizes := make([]sim.Bytes, len(at))
 	measured, base := make([]sim.Time, len(at)), make([]sim.Time, len(at))
 	sc := &scene{subject: s, trial: normal, ran: map[string]bool{}}

@@ -156,8 +156,14 @@ func rms(logs []float64) float64 {
 	return math.Sqrt(sum / float64(max(1, len(logs))))
 }
 
-// mostProbed bounds the sizes at which faults are simulated.
-const mostProbed = 24
+// mostProbed bounds the sizes at which faults are simulated: fewer among many
+// GPUs, where each takes long.
+func mostProbed(ranks int) int {
+	if ranks > 256 {
+		return 8
+	}
+	return 24
+}
 
 // probes picks so many of n sizes, evenly, the first and the last among them.
 func probes(n, most int) []int {

@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -158,4 +160,61 @@ func TestGuessedSystemsExist(t *testing.T) {
 		assert.Equal(t, g.want, guess([]string{g.gpu}, g.host), g.gpu)
 	}
 	assert.Empty(t, guess([]string{"NVIDIA H100 80GB HBM3", "NVIDIA H200"}, 8))
+}
+
+// Systems that were known to be wrong when they were measured: what the note of
+// the table says of the cause is what diagnose finds from its times.
+func TestDiagnoseRealFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("several nodes take a second")
+	}
+	dir := sampleFiles(t)
+	if dir == "" {
+		t.Skip("no real measurements")
+	}
+	for _, c := range []struct {
+		table string
+		args  []string
+		want  string
+	}{
+		{"cscs_alps_gh200_2n8_allreduce_misconf", []string{"--system", "gh200-4", "--nodes", "2", "--ranks", "8", "--op", "all_reduce"}, "tcp"},
+	} {
+		t.Run(c.table, func(t *testing.T) {
+			f, err := os.Open(filepath.Join(dir, "reference/measurements", c.table+".csv"))
+			if err != nil {
+				t.Skip(err)
+			}
+			defer f.Close()
+			r := csv.NewReader(f)
+			r.Comment = '#'
+			rows, err := r.ReadAll()
+			require.NoError(t, err)
+			at := map[string]int{}
+			for i, name := range rows[0] {
+				at[name] = i
+			}
+			var log strings.Builder
+			for _, row := range rows[1:] {
+				size, us := row[at["size_bytes"]], row[at["time_us"]]
+				if row[at["placement"]] == "out" && us != "" {
+					fmt.Fprintf(&log, "%s 1 float sum -1 %s %s %s N/A\n", size, us, row[at["algbw_gbps"]], row[at["busbw_gbps"]])
+				}
+			}
+			name := filepath.Join(t.TempDir(), "log")
+			require.NoError(t, os.WriteFile(name, []byte(log.String()), 0o600))
+			d := diagnosed(t, append([]string{name}, c.args...)...)
+			require.NotEmpty(t, d.Tests[0].Causes)
+			assert.Equal(t, "slow", d.Tests[0].Verdict)
+			assert.Equal(t, c.want, d.Tests[0].Causes[0].Name, "%+v", d.Tests[0].Causes)
+		})
+	}
+}
+
+// Ctrl-C ends a diagnosis that waits for its log.
+func TestInterruptWhileReadingALog(t *testing.T) {
+	for _, verb := range []string{"diagnose", "calibrate"} {
+		code, _, errs := interrupted(t, strings.Repeat("# nothing yet\n", 16<<10), false, nil, verb, "-")
+		assert.Equal(t, int(exitcode.Interrupted), code)
+		assert.Contains(t, errs, "interrupted")
+	}
 }

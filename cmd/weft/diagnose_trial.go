@@ -9,9 +9,11 @@ import (
 	"github.com/weft-sim/weft/configs"
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/topology"
+	"github.com/weft-sim/weft/topology/fault"
 	"github.com/weft-sim/weft/topology/machine"
 	"github.com/weft-sim/weft/workloads"
 	"github.com/weft-sim/weft/workloads/collective"
+	"github.com/weft-sim/weft/workloads/collective/nccl"
 	"github.com/weft-sim/weft/workloads/replay"
 	"github.com/weft-sim/weft/workloads/synth"
 )
@@ -30,6 +32,8 @@ type trial struct {
 	hw    *configs.Hardware
 	group []int32 // the ranks that take part
 	nccl  bool    // NCCL runs, and not bare wires
+	lib   *nccl.Library
+	own   *configs.Pace // of the scenario, nil if it says none
 	send  collective.Sender
 }
 
@@ -69,14 +73,21 @@ func (s *subject) stage(c change) (*trial, error) {
 		return nil, err
 	}
 	t.nccl = q.Collectives.Library == byNCCL
-	if s.pairs && t.nccl {
-		lib, _, err := q.NCCL(t.hw)
-		if err != nil {
+	if t.nccl {
+		if t.lib, _, err = q.NCCL(t.hw); err != nil { // build has said its notes
 			return nil, err
 		}
-		t.send = q.Collectives.Pace.Sends(lib.Send(t.group, true))
+		t.own = q.Collectives.Pace
+		t.paced(t.own)
 	}
 	return t, nil
+}
+
+// paced gives NCCL's kernels a pace.
+func (t *trial) paced(p *configs.Pace) {
+	t.job.Options.Choose = p.Choices(t.lib.Choose)
+	t.job.Options.Send = p.Sends(t.lib.Send(nil, false))
+	t.send = p.Sends(t.lib.Send(t.group, true))
 }
 
 // diagnoseSource names the scenario of a log, which nobody wrote.
@@ -96,6 +107,11 @@ func (t *trial) rewire(q *question, change func(*machine.Spec)) error {
 	}
 	change(&spec)
 	m, err := machine.Build(spec)
+	for i := range q.Faults {
+		if err == nil {
+			m, err = fault.Apply(m, q.Faults[i].Fault)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -103,15 +119,6 @@ func (t *trial) rewire(q *question, change func(*machine.Spec)) error {
 	hw.Spec, hw.Machine = &spec, m
 	t.hw = &hw
 	t.job.Machine = m
-	if q.Collectives.Library != byNCCL {
-		return nil
-	}
-	lib, _, err := q.NCCL(&hw)
-	if err != nil {
-		return err
-	}
-	pace := q.Collectives.Pace
-	t.job.Options.Choose, t.job.Options.Send = pace.Choices(lib.Choose), pace.Sends(lib.Send(nil, false))
 	return nil
 }
 

@@ -250,7 +250,7 @@ func (s *solver) search() error {
 	for _, size := range []float64{0.5, 0.15} {
 		res, err := optimize.Minimize(problem, at, &optimize.Settings{
 			FuncEvaluations: mostCalls * len(s.active),
-			Converger:       &optimize.FunctionConverge{Absolute: 1e-8, Relative: 1e-5, Iterations: 20 * len(s.active)},
+			Converger:       &optimize.FunctionConverge{Absolute: 1e-8, Relative: 1e-4, Iterations: 6 * len(s.active)},
 		}, &optimize.NelderMead{SimplexSize: size})
 		if s.err != nil {
 			return s.err
