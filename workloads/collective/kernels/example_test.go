@@ -41,6 +41,6 @@ func ExampleExchange_Program() {
 		fmt.Printf("%s: %d members, %v to each\n", op.Name, len(op.Splits), op.Splits[0])
 	}
 	// Output:
-	// between nodes: 2 members, 30171965B to each
-	// within nodes: 8 members, 24688683B to each
+	// dispatch between nodes: 2 members, 30171965B to each
+	// dispatch within nodes: 8 members, 24688683B to each
 }

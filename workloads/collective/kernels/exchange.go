@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/weft-sim/weft/sim"
-	"github.com/weft-sim/weft/workloads"
 	"github.com/weft-sim/weft/workloads/collective"
 )
 
@@ -15,6 +14,7 @@ import (
 // Zero fields take the values of DeepSeek-V3.
 type Exchange struct {
 	Tokens  int // of each rank, for Program; a choice goes by the size of the message
+	Ranks   int // among which the experts are spread, where stages run between fewer; 0 is those of the message
 	Hidden  int // elements of a token; 0 is 7168
 	TopK    int // experts of a token; 0 is 8
 	Experts int // of all ranks; 0 is 256
@@ -48,7 +48,7 @@ func (x Exchange) withDefaults() Exchange {
 
 // validate refuses what no model has.
 func (x Exchange) validate() error {
-	if x.Tokens < 0 || x.Hidden < 0 || x.TopK < 0 || x.Experts < 0 || x.Blocks < 0 || !(x.Element >= 0 && x.Element <= 8) {
+	if x.Tokens < 0 || x.Ranks < 0 || x.Hidden < 0 || x.TopK < 0 || x.Experts < 0 || x.Blocks < 0 || !(x.Element >= 0 && x.Element <= 8) {
 		return fmt.Errorf("exchange of tokens: %d tokens of %d elements of %g bytes, %d of %d experts, %d blocks: want nothing negative and at most 8 bytes", x.Tokens, x.Hidden, x.Element, x.TopK, x.Experts, x.Blocks)
 	}
 	if d := x.withDefaults(); d.TopK > d.Experts {
@@ -93,64 +93,17 @@ func (x Exchange) Reach(parts int) float64 {
 	return float64(parts) * (1 - miss)
 }
 
-// Program returns the work of ranks in nodes of perNode that exchange tokens
-// once: all to all at once with low latency or in one node; else an all-to-all
-// between the ranks of one place in their nodes, each token once to a node, and
-// one within nodes that passes it on. The two run chunk by chunk, so at once.
-func (x Exchange) Program(ranks, perNode int) (*workloads.Program, error) {
-	if err := x.validate(); err != nil {
-		return nil, err
-	}
-	if ranks < 2 || perNode < 1 || ranks%perNode != 0 || x.Tokens < 1 {
-		return nil, fmt.Errorf("exchange of tokens: %d tokens a rank, %d ranks in nodes of %d: want a token, two ranks and whole nodes", x.Tokens, ranks, perNode)
-	}
-	all := make([]int32, ranks)
-	for i := range all {
-		all[i] = int32(i)
-	}
-	nodes := ranks / perNode
-	p := &workloads.Program{Name: "exchange of tokens", World: int32(ranks)}
-	class := workloads.Class{Name: "rank", Ranks: all, Streams: []workloads.Stream{{Name: "comm", Order: workloads.Concurrent}}}
-	stage := func(name string, groups [][]int32, each float64) {
-		n := len(groups[0])
-		op := workloads.Op{Name: name, Kind: workloads.Collective, Coll: workloads.AllToAllV, Comm: int32(len(p.Comms)), Splits: make([]sim.Bytes, n)}
-		for i := range op.Splits {
-			op.Splits[i] = sim.Bytes(math.Ceil(each))
-		}
-		p.Comms = append(p.Comms, workloads.Comm{Name: name, Dim: workloads.EP, Groups: groups})
-		class.Ops = append(class.Ops, op)
-	}
-	mine := float64(x.Tokens) * x.TokenBytes()
-	if x.LowLatency || nodes == 1 {
-		stage("all ranks", [][]int32{all}, mine*x.Reach(ranks)/float64(ranks))
-	} else {
-		var rails, within [][]int32
-		for place := range perNode {
-			var rail []int32
-			for node := range nodes {
-				rail = append(rail, int32(node*perNode+place))
-			}
-			rails = append(rails, rail)
-		}
-		for node := range nodes {
-			within = append(within, all[node*perNode:(node+1)*perNode])
-		}
-		stage("between nodes", rails, mine*x.Reach(nodes)/float64(nodes))
-		if perNode > 1 {
-			// A rank passes on what the nodes sent to its place and its own.
-			stage("within nodes", within, mine*x.Reach(ranks)/float64(perNode))
-		}
-	}
-	p.Classes = []workloads.Class{class}
-	return p, p.Validate()
-}
-
 // multiprocessors are the SMs of a GPU. Source: datasheets of A100, H100, B200.
 var multiprocessors = map[generation]int{ampere: 108, hopper: 132, blackwell: 148}
 
-// pace returns what the kernels of an exchange cost among n ranks.
-func (x Exchange) pace(c exchangeCost, g generation, n int) collective.Pace {
+// pace returns what the kernels of an exchange cost in a stage between so many
+// members.
+func (x Exchange) pace(c exchangeCost, g generation, members int) collective.Pace {
 	x = x.withDefaults()
+	n := members
+	if x.Ranks > 0 {
+		n = x.Ranks
+	}
 	token, reach := x.TokenBytes(), x.Reach(n)
 	blocks := x.Blocks
 	if x.LowLatency || c.allBlocks {
@@ -168,6 +121,6 @@ func (x Exchange) pace(c exchangeCost, g generation, n int) collective.Pace {
 	turn := c.turn.Seconds() + token*reach/float64(c.block)
 	remote := token * reach * float64(n-1) / float64(n)
 	rank := min(float64(c.rank), float64(blocks)*remote/turn)
-	p.Limit = sim.Rate(rank / float64(n-1))
+	p.Limit = sim.Rate(rank / float64(members-1))
 	return p
 }

@@ -233,6 +233,23 @@ func TestExchangeProgram(t *testing.T) {
 	one, err := Exchange{Tokens: 128, LowLatency: true}.Program(16, 8)
 	require.NoError(t, err)
 	require.Len(t, one.Classes[0].Ops, 1)
+	back := Exchange{Tokens: 128, Combine: true}
+	both, err := ExchangeProgram([]Exchange{{Tokens: 128}, back}, 64, 16, 8)
+	require.NoError(t, err)
+	ops := both.Classes[0].Ops
+	require.Len(t, ops, 4)
+	assert.Len(t, both.Comms[0].Groups, 32, "four groups of 16, eight places each")
+	assert.Equal(t, []int32{16, 24}, both.Comms[0].Groups[8], "the first place of the second group")
+	assert.Len(t, both.Comms[1].Groups, 8)
+	assert.Equal(t, []int32{0, 1}, ops[3].Deps, "combine waits for all of the dispatch")
+	assert.Equal(t, workloads.AllToAllV, ops[1].Coll)
+	assert.Equal(t, workloads.AllToAll, ops[3].Coll)
+	assert.InEpsilon(t, 128*back.TokenBytes()*back.Reach(16), float64(ops[3].Bytes), 1e-4)
+	part, err := ExchangeProgram([]Exchange{back}, 8, 4, 8)
+	require.NoError(t, err)
+	assert.Len(t, part.Comms[0].Groups, 2, "two groups in one node")
+	_, err = ExchangeProgram([]Exchange{back}, 24, 16, 8)
+	assert.ErrorContains(t, err, "24 ranks in groups of 16: want whole groups")
 	for _, bad := range []struct {
 		x          Exchange
 		ranks, per int

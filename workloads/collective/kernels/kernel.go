@@ -155,10 +155,7 @@ func (k *kernel) paceAt(c cost, g generation, s Setting, op workloads.Coll, size
 	p := collective.Pace{Start: c.start + sim.Time(n-2)*c.peer}
 	if s.Launch == Eager {
 		copies++
-		p.Floor = s.HostLaunch
-		if p.Floor == 0 {
-			p.Floor = defaultHost
-		}
+		p.Floor = s.host()
 	}
 	if op == workloads.AllGather {
 		size /= sim.Bytes(n) // a rank's own part is what is copied

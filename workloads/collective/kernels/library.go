@@ -55,6 +55,13 @@ type Setting struct {
 // defaultHost is HostLaunch's default; see there.
 const defaultHost = 20 * sim.Microsecond
 
+func (s Setting) host() sim.Time {
+	if s.HostLaunch == 0 {
+		return defaultHost
+	}
+	return s.HostLaunch
+}
+
 func (s Setting) element() int {
 	if s.Element == 0 {
 		return 2
@@ -132,7 +139,12 @@ func New(name string, m Machine, s Setting, fallback collective.Chooser) (*Libra
 			return nil, fmt.Errorf("set up %s: %w", name, err)
 		}
 		l := &Library{Name: name, Machine: m, Setting: s, version: v, fallback: fallback, pick: known.pick}
-		if s.Kernel != "" {
+		if known.pick == nil {
+			err := l.Setting.Exchange.sided(name, s.Kernel)
+			if err != nil {
+				return nil, fmt.Errorf("set up %s: %w", name, err)
+			}
+		} else if s.Kernel != "" {
 			k, err := kernelNamed(name, s.Kernel)
 			if err != nil {
 				return nil, fmt.Errorf("set up %s: %w", name, err)
@@ -176,39 +188,6 @@ func (l *Library) leave(op workloads.Coll, size sim.Bytes, ranks []int32, why st
 	}
 	c.Why = join(l.Name+": "+why, c.Why)
 	return c, nil
-}
-
-// exchange chooses for the all-to-all of expert parallelism. DeepEP reaches
-// every rank, over NVLink or the network.
-func (l *Library) exchange(op workloads.Coll, size sim.Bytes, ranks []int32) (collective.Choice, error) {
-	x, n, g := l.Setting.Exchange, len(ranks), generationOf(l.Machine)
-	why := ""
-	switch {
-	case op != workloads.AllToAll && op != workloads.AllToAllV:
-		why = "all-to-all only"
-	case n < 2:
-		why = "nothing to send"
-	case !l.Machine.NVLink:
-		why = "needs NVLink"
-	case l.Name == "nvlink-a2a" && !l.oneDomain(ranks):
-		why = "the ranks lie in several NVLink domains"
-	}
-	costs, err := exchangeCosts()
-	if err != nil {
-		return collective.Choice{}, err
-	}
-	name := x.kernel(l.Name)
-	c, known := costs[costKey{name, g}]
-	if why == "" && !known {
-		why = fmt.Sprintf("no kernels for %s", g)
-	}
-	if why != "" {
-		return l.leave(op, size, ranks, why)
-	}
-	return collective.Choice{
-		Algorithm: collective.Direct, Name: strings.TrimPrefix(name, l.Name+"-"), Protocol: "simple", Channels: x.withDefaults().Blocks,
-		Pace: x.pace(c, g, n), Why: l.Name + ": " + name,
-	}, nil
 }
 
 func join(a, b string) string {
