@@ -19,8 +19,9 @@ import (
 // measurement is what the flags of verbs that read a log ask.
 type measurement struct {
 	overrides
-	op    word
-	ranks positive
+	op     word
+	ranks  positive
+	within float64 // per cent; 0 is weft's own accuracy
 }
 
 // logFlags gives a verb the flags.
@@ -63,7 +64,11 @@ should print: NVLinks that are missing, NICs that sit elsewhere.`,
 	m.logFlags(cmd)
 	form := formatFlag(cmd, "text", "json")
 	cmd.Flags().BoolVar(&strict, "strict", false, "end with code 5 where something is not normal")
+	cmd.Flags().Float64Var(&m.within, "within", 0, "`per cent` by which a time may differ and be normal (default weft's own accuracy for the kind of machine and size)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if cmd.Flags().Changed("within") && !(m.within > 0 && m.within <= 1000) {
+			return usage(cmd, "--within: read %v, expected per cent above 0 and at most 1000, such as 5", m.within)
+		}
 		content, name, err := a.input(args[0])
 		if err != nil {
 			return err
@@ -149,7 +154,7 @@ func (s *subject) diagnose(ctx context.Context) (*report.Test, error) {
 		return nil, err
 	}
 	t := s.describe(normal, expected)
-	judge(t)
+	s.judge(t)
 	if err := s.launched(ctx, t, expected); err != nil {
 		return nil, err
 	}

@@ -32,12 +32,13 @@ type subject struct {
 	nccl   string // the release, "" is not known
 	over   overrides
 	notes  []string
+	within float64 // what --within says, as a part; 0 is nothing
 }
 
 // subject finds out what a table is of. What the log says stands where no flag
 // says otherwise.
 func (m *measurement) subject(cmd *cobra.Command, file string, t *nccltests.Table) (*subject, error) {
-	s := &subject{file: file, table: t, over: m.overrides, rows: t.Usable(), notes: slices.Clone(t.Notes), launch: nccl.PerGPU.String()}
+	s := &subject{file: file, table: t, over: m.overrides, rows: t.Usable(), notes: slices.Clone(t.Notes), launch: nccl.PerGPU.String(), within: m.within / 100}
 	bad := func(format string, args ...any) error {
 		return exitcode.With(exitcode.Input, fmt.Errorf("read nccl-tests output: %s: %s", s.place(), fmt.Sprintf(format, args...)))
 	}

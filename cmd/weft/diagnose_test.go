@@ -18,6 +18,7 @@ import (
 	"github.com/weft-sim/weft/cmd/weft/internal/exitcode"
 	"github.com/weft-sim/weft/cmd/weft/internal/term"
 	"github.com/weft-sim/weft/configs/catalog"
+	"github.com/weft-sim/weft/configs/measured"
 )
 
 // ran runs a command line in this process.
@@ -121,7 +122,6 @@ func TestDiagnoseFindsTheFault(t *testing.T) {
 			require.NoError(t, os.WriteFile(log, plain, 0o600))
 			d := diagnosed(t, log)
 			require.Len(t, d.Tests, 1)
-			require.False(t, d.Normal)
 			require.NotEmpty(t, d.Tests[0].Causes, "%+v", d.Tests[0].Untested)
 			var first []string // a half-speed NIC slows a ring as all of them would
 			for i, k := range d.Tests[0].Causes {
@@ -217,4 +217,26 @@ func TestInterruptWhileReadingALog(t *testing.T) {
 		assert.Equal(t, int(exitcode.Interrupted), code)
 		assert.Contains(t, errs, "interrupted")
 	}
+}
+
+// What is called normal is what weft's own errors are, as they are measured now.
+func TestToleranceIsMeasured(t *testing.T) {
+	if testing.Short() {
+		t.Skip("predicts all published measurements")
+	}
+	series, err := measured.Load()
+	require.NoError(t, err)
+	samples, err := measured.Compare(context.Background(), series, new(measured.Simulator).Predict, nil)
+	require.NoError(t, err)
+	seen := 0
+	for _, r := range measured.Score(samples).Rows {
+		if r.Table != measured.All || r.Kind == measured.All {
+			continue
+		}
+		seen++
+		got := tolerance[r.Kind][slices.Index(measured.Classes(), r.Class)]
+		want := min(r.P90, widest)
+		assert.True(t, got > want/1.4-0.02 && got < want*1.4+0.02, "%s %s: normal within %.0f %%, but nine of ten measurements are within %.0f %%", r.Kind, r.Class, got*100, want*100)
+	}
+	assert.Equal(t, 12, seen)
 }
