@@ -115,7 +115,6 @@ func readJSON(name string, content []byte) (*Log, error) {
 	}
 	if len(d.Results) > 0 && len(d.End) == 0 {
 		t.Ended = false
-		t.Notes = append(t.Notes, "the document has no end_time: the job did not come to its end")
 	}
 	for i, r := range d.Results {
 		row := Row{Size: sim.Bytes(r.Size), Count: r.Count, Type: r.Type, RedOp: r.RedOp, Root: -1}

@@ -189,7 +189,7 @@ func (c *Test) causes(b *strings.Builder, t *term.Terminal, say func(head, forma
 		say("", "The log does not tell it from the %d causes below it.", n)
 	}
 	b.WriteString("\nWhat would explain it, simulated\n")
-	table := NewTable(Left("cause"), Right("times off"), Right("explains").Or(1), Words("how to look")).Within(t.Width)
+	table := NewTable(Left("cause"), Right("times off"), Right("explains").Or(1), Words("how to look").Or(2)).Within(t.Width)
 	for _, k := range c.Causes {
 		table.Add(k.What, Percent(k.Off), Percent(k.Explains), k.Why)
 	}
