@@ -4,30 +4,30 @@ package nccl
 
 var costs = [generations]Costs{
 	Pascal: {
-		Start: [3]float64{6.993, 9, 12.65}, Step: [3]float64{4.985, 6, 1.877}, CTA: [3]float64{3.119, 4, 10.02},
-		Slice: 1.705, Own: [3]float64{0.1479, 0.8948, 0.1236}, Jitter: 7.034,
-		NVLS: NVLSCosts{Start: 17, Slice: 0.6, CTA: 22, Jitter: 0.2},
+		Start: [3]float64{7.854, 9, 9.723}, Step: [3]float64{4.145, 2, 4.937}, CTA: [3]float64{16.41, 4, 10.99},
+		Launch: 5.752, Pass: 0.3168, Slice: 0.7678, Own: [3]float64{0.2806, 1.072, 0.2283}, Jitter: 9.798,
+		NVLS: NVLSCosts{Start: 8, Loop: 4, Head: 1.5, CTA: 25, Skew: 0.01, Depth: 0.65, Jitter: 0.3},
 	},
 	Volta: {
-		Start: [3]float64{19.41, 62.6, 8.182e-06}, Step: [3]float64{1.623, 0.7597, 1.612e-07}, CTA: [3]float64{57.78, 6.919, 11.59},
-		Slice: 3.693, Own: [3]float64{2.213, 0.65, 6.716e-09}, Jitter: 0.254,
-		NVLS: NVLSCosts{Start: 18, Slice: 0.6, CTA: 22, Jitter: 0.2},
+		Start: [3]float64{6.478, 12.95, 7.129}, Step: [3]float64{0.8773, 2.515, 1.986}, CTA: [3]float64{7.651, 6.541, 11.38},
+		Launch: 4.976, Pass: 0.3783, Slice: 2.107, Own: [3]float64{0.5779, 0.6498, 0.05668}, Jitter: 0.9563,
+		NVLS: NVLSCosts{Start: 8, Loop: 4, Head: 1.5, CTA: 25, Skew: 0.01, Depth: 0.65, Jitter: 0.3},
 	},
 	Ampere: {
-		Start: [3]float64{8.101, 20.92, 19.17}, Step: [3]float64{0.4444, 1.952, 1.807}, CTA: [3]float64{7.351, 6.907, 10.49},
-		Slice: 2.239, Own: [3]float64{0.5298, 0.65, 0.2102}, Jitter: 2.596,
-		NVLS: NVLSCosts{Start: 20, Slice: 0.6, CTA: 22, Jitter: 0.2},
+		Start: [3]float64{8.218, 11.05, 12.73}, Step: [3]float64{0.5954, 1.528, 3.552}, CTA: [3]float64{7.316, 6.833, 10.54},
+		Launch: 4.528, Pass: 0.341, Slice: 2.314, Own: [3]float64{0.505, 0.6502, 0.193}, Jitter: 3.18,
+		NVLS: NVLSCosts{Start: 8, Loop: 4, Head: 1.5, CTA: 25, Skew: 0.01, Depth: 0.65, Jitter: 0.3},
 	},
 	Hopper: {
-		Start: [3]float64{4.079, 13.1, 9.102}, Step: [3]float64{0.5008, 0.6744, 4.184}, CTA: [3]float64{12.54, 14.26, 16.13},
-		Slice: 1.562e-06, Own: [3]float64{0.4051, 0.5216, 0.1563}, Jitter: 1.595,
-		NVLS: NVLSCosts{Start: 15.96, Slice: 0.3696, CTA: 20.61, Jitter: 1.151},
+		Start: [3]float64{4.297, 9.928, 9.123}, Step: [3]float64{0.5428, 1.16, 3.291}, CTA: [3]float64{13.4, 14.5, 16.33},
+		Launch: 3.914, Pass: 0.2768, Slice: 0.7263, Own: [3]float64{0.4513, 0.5648, 0.171}, Jitter: 1.292,
+		NVLS: NVLSCosts{Start: 7.742, Loop: 3.115, Head: 0.6633, CTA: 21.59, Skew: 0.02514, Depth: 0.56, Jitter: 0.2574},
 	},
 	Blackwell: {
-		Start: [3]float64{7.348, 11.4, 8.259}, Step: [3]float64{0.8575, 2, 9.172}, CTA: [3]float64{17.35, 16.8, 23},
-		Slice: 3.663e-07, Own: [3]float64{0.5266, 0.7262, 0.2855}, Jitter: 0.9401,
-		NVLS: NVLSCosts{Start: 19.23, Slice: 1.217, CTA: 27.92, Jitter: 0.2452},
+		Start: [3]float64{7.394, 8.86, 8.86}, Step: [3]float64{0.9043, 1.166, 7.508}, CTA: [3]float64{17.15, 17.51, 23.07},
+		Launch: 4.367, Pass: 0.2752, Slice: 0.7879, Own: [3]float64{0.5036, 0.6851, 0.2368}, Jitter: 0.9211,
+		NVLS: NVLSCosts{Start: 8.059, Loop: 3.177, Head: 1.065, CTA: 27.82, Skew: 0.04664, Depth: 0.722, Jitter: 0.3245},
 	},
 }
 
-var host = hostCosts{OneProcess: 4.852, PyTorch: 19.35, Thread: 0.4394}
+var host = hostCosts{OneProcess: 4.852, PyTorch: 25, Python: 11, Thread: 0.2234}

@@ -255,7 +255,7 @@ func (k crossing) nvlsTree(m *Model, c Choice, size sim.Bytes) netWork {
 	// such a round takes half of one that shares links and warps with both.
 	rounds := part / round
 	fill := (n.Fill + n.Level*m.levels()) * round / (rate * 1e3) * (1 - 1/(2*rounds))
-	w := netWork{start: k.NVLS.Start, net: n.Step + k.post, limit: channels * rate * (heads + 1) / heads, fill: fill}
+	w := netWork{start: k.NVLS.Start + k.NVLS.turns(heads), net: n.Step + k.post, limit: channels * rate * (heads + 1) / heads, fill: fill}
 	if rounds > window {
 		w.limit = min(w.limit, k.inFlight(channels, round, window)*(heads+1)/heads)
 	}

@@ -132,7 +132,7 @@ func TestNetResiduals(t *testing.T) {
 		median, p90, off [3]float64
 	}{
 		{"InfiniBand, RoCE, Slingshot", [3]float64{10, 7, 4}, [3]float64{54, 31, 30}, [3]float64{5, 5, 5}},
-		{"clouds' plugins", [3]float64{18, 17, 5}, [3]float64{69, 48, 41}, [3]float64{5, 13, 5}},
+		{"clouds' plugins", [3]float64{18, 23, 5}, [3]float64{70, 50, 41}, [3]float64{5, 17, 5}},
 	} {
 		for i, class := range []string{"small", "medium", "large"} {
 			v := pool[k][i]

@@ -38,8 +38,9 @@ func (m *Model) kernelPace(k *Costs, h *hostCosts, op workloads.Coll, c Choice, 
 	case Threads:
 		p.Start += micros(h.Thread)
 	case OneProcess:
-		p.Floor = micros(h.OneProcess * float64(m.Ranks))
+		p.Floor = micros(k.Launch * float64(m.Ranks))
 	case PyTorch:
+		p.Start += micros(h.Python)
 		p.Floor = micros(h.PyTorch)
 	}
 	return p
@@ -58,6 +59,13 @@ const (
 	chainChunk = 512 << 10 // one step
 	leastSlice = 32 << 10
 	jitterUnit = 32 << 10
+	// leastNVLSChunk is the smallest of the chunk rule.
+	leastNVLSChunk = 16 << 10
+	llPass         = 512 * 8 // a line of every thread
+	// emptyStep is which part of a step of LL a block does not take whose next
+	// chunk is empty: parts are no smaller than 16 bytes. Measured on H20 and
+	// H100 from 8 to 128 bytes.
+	emptyStep = 0.4
 )
 
 // ringWork is of a ring in which every rank passes chunks on.
@@ -73,10 +81,25 @@ func (m *Model) ringWork(k *Costs, op workloads.Coll, c Choice, size sim.Bytes) 
 		own = k.Own[1]
 	}
 	w.limit /= 1 + own/(n-1)
+	part := float64(size) / channels / n // of a rank, in one channel
+	if p == LL {
+		passes := part / llPass
+		full, whole := min(1, passes), llPass/p.Payload()/(k.CTA[p]*1e3)
+		// Its first pass is under way while a block waits, one more reads what is
+		// sent first and one writes what comes last; a pass that is not full takes
+		// as long as others.
+		w.step = max(0, w.step+full*(k.Pass-whole))
+		w.start += 2 * full * k.Pass
+		if passes > 1 && part <= llChunk {
+			w.step += (math.Ceil(passes) - passes) * whole
+		}
+		if op == workloads.AllReduce && size < 16*sim.Bytes(m.Ranks) {
+			w.step *= 1 - emptyStep*(1-math.Ceil(float64(size)/16)/n)
+		}
+	}
 	if p != Simple {
 		return w
 	}
-	part := float64(size) / channels / n // of a rank, in one channel
 	loops := math.Ceil(part / ringChunk)
 	slice := max(min(part, ringChunk)/2, leastSlice)
 	w.slice, w.slices = k.Slice, int64(loops*hops*2)
@@ -94,37 +117,48 @@ func (m *Model) chainWork(k *Costs, op workloads.Coll, c Choice, size sim.Bytes)
 		return w
 	}
 	part := float64(size) / channels
-	chunk := min(part, chainChunk)
 	w.slice, w.slices = k.Slice, int64(math.Ceil(part/chainChunk))
-	w.step += chunk / (k.CTA[p] * 1e3)
+	w.step += min(part, leastSlice) / (k.CTA[p] * 1e3)
 	w.spread = spread(k.Jitter, part, channels)
 	return w
 }
 
-// nvlsWork is of reduction and multicast in the switch: a thread block copies
-// the chunk of each head to where the switch finds it, reduces and copies back,
-// with its warps at work on the chunks before and behind.
+// nvlsWork is of reduction and multicast in the switch: in each loop a thread
+// block copies a chunk for every head to where the switch finds it, heads
+// reduce, and all copy the results back. Warps do the three at once, on the
+// chunks of consecutive loops; a loop takes as long as its copies, or as its
+// fences and flags, whichever is more.
 func (m *Model) nvlsWork(k *Costs, op workloads.Coll, c Choice, size sim.Bytes) work {
-	channels, heads := float64(c.Channels), float64(max(m.NVLS.Channels, 1))
+	channels, heads := float64(c.Channels), float64(m.heads())
 	chunk := float64(m.nvlsChunk(c.Channels, size))
 	part := float64(size) / channels / heads
-	loops := max(1, math.Ceil(part/chunk))
-	chunk = min(chunk, part)
-	carried := 1. // bytes on the wire for each of the message
+	loops := max(1, part/chunk) // the last may have less to do
+	carried := 1.               // bytes on the wire for each of the message
 	if op == workloads.AllReduce {
 		carried += 1 / heads
 	}
-	w := work{slice: k.NVLS.Slice, slices: int64((loops + 1) * heads), limit: channels * k.NVLS.CTA}
-	// Of the first loop nothing is on the wire until it has been copied.
-	w.start = k.NVLS.Start + heads*chunk*carried/(k.NVLS.CTA*1e3)
+	// The switch reduces when the last GPU has copied.
+	doublings := math.Log2(float64(m.Ranks))
+	cta := k.NVLS.CTA / (1 + k.NVLS.Skew*doublings)
+	copied := min(chunk, part) * heads * carried / (cta * 1e3)
+	w := work{limit: channels * cta}
+	turns := k.NVLS.turns(heads * min(1, part/leastNVLSChunk))
+	beside := longer(turns, copied) - copied
+	w.slices = int64(math.Ceil(loops))
+	w.slice = beside * loops / float64(w.slices)
+	// Before the first loop ends nothing is back.
+	w.start = k.NVLS.Start + k.NVLS.Depth*doublings*(copied+beside)
 	w.spread = spread(k.NVLS.Jitter, part*heads*carried, channels)
 	return w
 }
 
+// heads is how many GPUs reduce a part each.
+func (m *Model) heads() int { return max(m.NVLS.Channels, 1) }
+
 // nvlsChunk is what a thread block hands to the switch at once for one head.
 func (m *Model) nvlsChunk(channels int, size sim.Bytes) sim.Bytes {
 	chunk := sim.Bytes(128 << 10)
-	at := sim.Bytes(channels * max(m.NVLS.Channels, 1))
+	at := sim.Bytes(channels * m.heads())
 	first := sim.Bytes(64)
 	if m.SM >= 100 && m.Version.before(28) {
 		// Measured on 8 B200 with 2.26 and 2.27 and on 72 with 2.26: the step is
@@ -148,6 +182,10 @@ func spread(sigma, bytes, blocks float64) float64 {
 	}
 	return sigma * math.Sqrt(2*math.Log(blocks)*bytes/jitterUnit)
 }
+
+// longer is the longer of two times that vary, so that it is more than either
+// where they are about equal.
+func longer(a, b float64) float64 { return math.Pow(math.Pow(a, 1.5)+math.Pow(b, 1.5), 1/1.5) }
 
 // micros turns microseconds into time.
 func micros(us float64) sim.Time { return sim.Time(math.Round(us * 1e6)) }
