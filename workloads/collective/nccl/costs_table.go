@@ -2,6 +2,14 @@ package nccl
 
 // Written by: go test -run TestCalibrate -calibrate ./workloads/collective/nccl
 
+// costs are fitted on public tables of NCCL within one node, each series
+// counting the same. Status: derived. Pascal on DGX-1 (uuudown/Tartan), Volta
+// on DGX-1 and DGX-2 (VIA-Research/vTrain, a fork of nccl-tests), Ampere, Hopper
+// and Blackwell on 2 to 8 GPUs (ai-dynamo/aiconfigurator 095f58a51c4c,
+// Azure/AI-benchmarking-guide, stas00/ml-engineering, xxrjun/nccl-tests-cluster,
+// NVIDIA/dgxc-benchmarking, eunomia-bpf/nccl-eBPF) and on racks of 64 and 72
+// (dranet, coreweave/nccl-tests). Assumed: NVLS before Hopper and LL128 of
+// Pascal, which do not run.
 var costs = [generations]Costs{
 	Pascal: {
 		Start: [3]float64{7.854, 9, 9.723}, Step: [3]float64{4.145, 2, 4.937}, CTA: [3]float64{16.41, 4, 10.99},
@@ -30,4 +38,5 @@ var costs = [generations]Costs{
 	},
 }
 
+// host is fitted with them, and PyTorch assumed: harnesses take 20 to 47 us.
 var host = hostCosts{OneProcess: 4.852, PyTorch: 25, Python: 11, Thread: 0.2234}
