@@ -51,7 +51,7 @@ func (s *Scenario) Build(cat *catalog.Catalog) (*Job, error) {
 	}
 	j.Machine = hw.Machine
 	if j.Program == nil {
-		if err := s.program(j, int32(len(hw.Machine.Ranks))); err != nil {
+		if err := s.program(j, int32(len(hw.Machine.Ranks)), hw); err != nil {
 			return nil, err
 		}
 	}
@@ -108,12 +108,15 @@ func (w *Workload) world() int32 {
 		return w.Trace.World
 	case w.Collective != nil:
 		return w.Collective.World
+	case w.Exchange != nil:
+		return w.Exchange.World
 	}
 	return w.Program.World
 }
 
-// program fills j.Program.
-func (s *Scenario) program(j *Job, gpus int32) error {
+// program fills j.Program. Without hardware it only tells what is wrong with
+// one that does not depend on it.
+func (s *Scenario) program(j *Job, gpus int32, hw *Hardware) error {
 	world := s.Workload.world()
 	if world == 0 {
 		world = gpus
@@ -126,6 +129,13 @@ func (s *Scenario) program(j *Job, gpus int32) error {
 	case w.Collective != nil:
 		if j.Program, err = w.Collective.build(world); err != nil {
 			return s.blame(err, collectiveKey)
+		}
+	case w.Exchange != nil:
+		if hw == nil {
+			return nil
+		}
+		if j.Program, err = s.exchange(w.Exchange, world, hw); err != nil {
+			return err
 		}
 	default:
 		if j.Program, err = w.Program.Build(world, s.Seed); err != nil {

@@ -21,7 +21,7 @@ func (s *Scenario) fitNodes(cat *catalog.Catalog, j *Job) error {
 	if err != nil {
 		return err
 	}
-	if err := s.program(j, 0); err != nil {
+	if err := s.program(j, 0, nil); err != nil {
 		return err
 	}
 	if hw.Spec == nil || hw.Spec.Host.GPUs < 1 {
@@ -48,7 +48,7 @@ func (s *Scenario) alsoWrong(err error) error {
 		return err
 	}
 	if world := s.Workload.world(); world > 0 {
-		return both(err, s.program(&Job{}, world))
+		return both(err, s.program(&Job{}, world, nil))
 	}
 	if p := s.Workload.Program; p != nil {
 		return both(err, s.blame(p.Names(), programKey))

@@ -31,6 +31,12 @@ func (s *Scenario) library(o *replay.Options, hw *Hardware, p *workloads.Program
 	if c.Library == "" && s.libraryOnly() == "" && (hw.GPU == nil || capabilityOf(hw.GPU) == 0) {
 		return []string{"the kind of the GPUs is not known, so no library runs: collectives are rings and direct transfers on bare wires, without the cost of kernels"}, nil
 	}
+	if e := s.Workload.Exchange; e != nil {
+		return s.exchanges(e, o, hw, p)
+	}
+	if c.Library == byDeepEP || c.Library == byNVLink {
+		return nil, s.tree.ErrorAt("collectives.library", c.Library+" moves tokens between experts, and this workload does not say which", "write workload: {kind: exchange, tokens: 4096}")
+	}
 	lib, notes, err := s.NCCL(hw)
 	if err != nil {
 		return nil, err
@@ -45,7 +51,7 @@ func (s *Scenario) library(o *replay.Options, hw *Hardware, p *workloads.Program
 	if c.Library == byNCCL || c.Library == "" {
 		return notes, nil
 	}
-	own, err := s.kernels(hw, lib)
+	own, err := s.kernels(hw, lib, c.Library, kernels.Setting{Version: c.Version, Kernel: c.Kernel})
 	if err != nil {
 		return nil, err
 	}
@@ -93,15 +99,16 @@ const (
 	byNCCL   = "nccl"
 )
 
-// kernels returns the library of an inference engine, which leaves to NCCL
-// what its kernels do not run.
-func (s *Scenario) kernels(hw *Hardware, nvidia *nccl.Library) (*kernels.Library, error) {
+// kernels returns a library of an inference engine with its settings, which
+// leaves to NCCL what its kernels do not run.
+func (s *Scenario) kernels(hw *Hardware, nvidia *nccl.Library, name string, set kernels.Setting) (*kernels.Library, error) {
 	c := &s.Collectives
 	m := hw.Machine
-	domain := func(r int32) int32 { return m.Graph.Nodes[m.Ranks[r]].Host }
+	host := func(r int32) int32 { return m.Graph.Nodes[m.Ranks[r]].Host }
 	survey := m.Survey()
 	on := kernels.Machine{
-		SM: nvidia.On.SM, NVLink: survey.LargestDomain()*len(survey.Domains) == len(m.Ranks), NoPeer: nvidia.On.NoP2P, Host: domain, Domain: domain,
+		SM: nvidia.On.SM, NVLink: survey.LargestDomain()*len(survey.Domains) == len(m.Ranks), NoPeer: nvidia.On.NoP2P,
+		Host: host, Domain: domains(m, survey),
 	}
 	if hw.Spec != nil && hw.Spec.Host.Trays > 1 { // a rack: its trays are the hosts
 		trays, per := int32(hw.Spec.Host.Trays), int32(hw.Spec.Host.GPUs/hw.Spec.Host.Trays)
@@ -113,17 +120,30 @@ func (s *Scenario) kernels(hw *Hardware, nvidia *nccl.Library) (*kernels.Library
 	on.NVLink = on.NVLink && survey.LargestDomain() > 1
 	on.Multicast = on.NVLink && on.SM >= 90 &&
 		slices.ContainsFunc(m.Graph.Nodes, func(n topology.Node) bool { return n.Kind == topology.NVSwitch && !n.Down })
-	set := kernels.Setting{Version: c.Version, Kernel: c.Kernel}
 	switch c.Launch {
 	case "", nccl.CUDAGraph.String():
 	default:
 		set.Launch = kernels.Eager
 	}
-	lib, err := kernels.New(c.Library, on, set, nvidia.Choose)
+	lib, err := kernels.New(name, on, set, nvidia.Choose)
 	if err != nil {
 		return nil, s.tree.ErrorAt("collectives.library", err.Error(), "")
 	}
 	return lib, nil
+}
+
+// domains tells the NVLink domain of a rank; one without NVLink is its own.
+func domains(m *topology.Machine, survey *topology.Survey) func(rank int32) int32 {
+	of := make([]int32, len(m.Ranks))
+	for r := range of {
+		of[r] = int32(len(survey.Domains) + r)
+	}
+	for d, ranks := range survey.Domains {
+		for _, r := range ranks {
+			of[r] = int32(d)
+		}
+	}
+	return func(r int32) int32 { return of[r] }
 }
 
 // plugin returns what the network between nodes costs NCCL, and the settings

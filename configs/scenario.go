@@ -109,10 +109,10 @@ func (n *NVLink) Check(report func(key, message string)) {
 // Collectives says which algorithm runs each collective and how finely it is
 // simulated.
 type Collectives struct {
-	Library   string     `yaml:"library" weft:"enum=explicit|nccl|vllm|sglang|trtllm|pytorch-symm|mscclpp|nccl-symm,doc=who chooses algorithm and protocol and whose kernels move the bytes: the scenario itself, without kernels (explicit); NCCL, also when absent where the kind of the GPUs is known and no algorithm is named; or the all-reduce kernels of an inference engine, which leave the rest to NCCL"`
+	Library   string     `yaml:"library" weft:"enum=explicit|nccl|vllm|sglang|trtllm|pytorch-symm|mscclpp|nccl-symm|deepep|nvlink-a2a,doc=who chooses algorithm and protocol and whose kernels move the bytes: the scenario itself, without kernels (explicit); NCCL, also when absent where the kind of the GPUs is known and no algorithm is named; the all-reduce kernels of an inference engine, which leave the rest to NCCL; or, of a workload of kind exchange, DeepEP (also when absent) or in a rack the kernels over NVLink (nvlink-a2a)"`
 	Version   string     `yaml:"version" weft:"doc=release of the library, such as 2.27 or 2.27.3; the last that weft knows when absent"`
 	Env       []EnvVar   `yaml:"env" weft:"doc=environment variables of the library, such as NCCL_ALGO: Ring"`
-	Kernel    string     `yaml:"kernel" weft:"doc=one kernel of an inference engine's library, to run wherever it can; the library chooses when absent"`
+	Kernel    string     `yaml:"kernel" weft:"doc=one kernel of an inference engine's library, to run wherever it can; the library chooses when absent; of nvlink-a2a one-sided (also when absent) or two-sided"`
 	Tuner     string     `yaml:"tuner" weft:"doc=file of rules of NCCL's example tuner plugin (NCCL_TUNER_CONFIG_FILE), which go before NCCL's own choice"`
 	Launch    string     `yaml:"launch" weft:"enum=process-per-gpu|one-process|threads|graph|pytorch,doc=how the host starts kernels: a process for each GPU (also when absent), one thread for all GPUs of a node (nccl-tests -g), one process with a thread for each (-t), replay of a CUDA graph, or torch.distributed"`
 	Pace      *Pace      `yaml:"pace" weft:"doc=what the library's kernels cost here, compared with what weft knows of them; a preset of weft calibrate has it"`
@@ -150,12 +150,13 @@ type Issue struct {
 type Workload struct {
 	Trace      *Trace
 	Collective *Collective
+	Exchange   *Exchange
 	Program    *Program
 }
 
 // Forms picks the kind of workload.
 func (w *Workload) Forms() (key string, names []string, pick func(string) any) {
-	return "kind", []string{"trace", "collective", "program"}, func(name string) any {
+	return "kind", []string{"trace", "collective", "exchange", "program"}, func(name string) any {
 		*w = Workload{}
 		switch name {
 		case "trace":
@@ -164,6 +165,9 @@ func (w *Workload) Forms() (key string, names []string, pick func(string) any) {
 		case "collective":
 			w.Collective = &Collective{}
 			return w.Collective
+		case "exchange":
+			w.Exchange = &Exchange{}
+			return w.Exchange
 		case "program":
 			w.Program = &Program{}
 			return w.Program

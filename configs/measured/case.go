@@ -156,8 +156,17 @@ func (c *Case) machines(r *Run) (machines, each int, err error) {
 }
 
 // scenario returns the text of the machine of a run, without a workload's own:
-// what a user would write to ask about it.
-func (c *Case) scenario(machines int) string {
+// what a user would write to ask about it; of an exchange with its shape.
+func (c *Case) scenario(machines int, r *Run) (string, error) {
+	workload := "kind: collective, op: all_reduce, bytes: 1MiB"
+	if x := exchangeOf(r.Op); x != nil {
+		s, err := r.shape()
+		if err != nil {
+			return "", fmt.Errorf("case of %s: %w", r.Table.ID, err)
+		}
+		workload = s.workload(x, r.Ranks)
+	}
+
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: measured\nsystem: %s\nnodes: %d\n", quote(c.System), machines)
 	for _, s := range []struct {
@@ -171,8 +180,8 @@ func (c *Case) scenario(machines int) string {
 			fmt.Fprintf(&b, "%s: %s\n", s.key, flow(s.node))
 		}
 	}
-	b.WriteString("workload: {kind: collective, op: all_reduce, bytes: 1MiB}\n")
-	return b.String()
+	fmt.Fprintf(&b, "workload: {%s}\n", workload)
+	return b.String(), nil
 }
 
 // flow writes a node in one line of YAML.

@@ -94,7 +94,11 @@ func ask(s *Series) string {
 	if err != nil {
 		machines = 0 // said when it is predicted
 	}
-	return fmt.Sprintf("%s %d %d %v\n%s", s.Op, s.Ranks, s.Nodes, s.Case.GPUs, s.Case.scenario(machines))
+	text, err := s.Case.scenario(machines, s.Run)
+	if err != nil {
+		text = s.Variant // said when it is predicted
+	}
+	return fmt.Sprintf("%s %d %d %v\n%s", s.Op, s.Ranks, s.Nodes, s.Case.GPUs, text)
 }
 
 // questions lists the questions of series, each with its sizes in rising order.

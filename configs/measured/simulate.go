@@ -34,27 +34,30 @@ type Unsimulated struct{ Why string }
 
 func (u *Unsimulated) Error() string { return u.Why }
 
-// ops are the operations of the tables, by the collective that moves their
-// bytes; a phase of an expert-parallel exchange is an all-to-all.
-var ops = []struct {
-	name string
-	coll workloads.Coll
-	pair bool // sendrecv: each rank to the next
-}{
-	{"all_reduce", workloads.AllReduce, false},
-	{"all_gather", workloads.AllGather, false},
-	{"reduce_scatter", workloads.ReduceScatter, false},
-	{"alltoall", workloads.AllToAll, false},
-	{"broadcast", workloads.Broadcast, false},
-	{"reduce", workloads.Reduce, false},
-	{"sendrecv", 0, true},
-	{"deepep_ll_dispatch", workloads.AllToAll, false},
-	{"deepep_ll_combine", workloads.AllToAll, false},
-	{"deepep_normal_dispatch", workloads.AllToAll, false},
-	{"deepep_normal_combine", workloads.AllToAll, false},
-	{"trtllm_alltoall_dispatch", workloads.AllToAll, false},
-	{"trtllm_alltoall_combine", workloads.AllToAll, false},
-	{"trtllm_alltoall_combine_low_precision", workloads.AllToAll, false},
+// operation is what moves the bytes of an operation of the tables: a collective,
+// messages from each rank to the next, or an exchange of tokens.
+type operation struct {
+	name     string
+	coll     workloads.Coll
+	pair     bool
+	exchange *exchange
+}
+
+var ops = []operation{
+	{name: "all_reduce", coll: workloads.AllReduce},
+	{name: "all_gather", coll: workloads.AllGather},
+	{name: "reduce_scatter", coll: workloads.ReduceScatter},
+	{name: "alltoall", coll: workloads.AllToAll},
+	{name: "broadcast", coll: workloads.Broadcast},
+	{name: "reduce", coll: workloads.Reduce},
+	{name: "sendrecv", pair: true},
+	{name: "deepep_ll_dispatch", exchange: &exchange{phase: "dispatch", mode: "low-latency"}},
+	{name: "deepep_ll_combine", exchange: &exchange{phase: "combine", mode: "low-latency"}},
+	{name: "deepep_normal_dispatch", exchange: &exchange{phase: "dispatch", mode: "normal"}},
+	{name: "deepep_normal_combine", exchange: &exchange{phase: "combine", mode: "normal"}},
+	{name: "trtllm_alltoall_dispatch", exchange: &exchange{phase: "dispatch", mode: "normal", remote: true}},
+	{name: "trtllm_alltoall_combine", exchange: &exchange{phase: "combine", mode: "normal", remote: true}},
+	{name: "trtllm_alltoall_combine_low_precision", exchange: &exchange{phase: "combine", mode: "normal", remote: true}},
 }
 
 // opNames lists the operations.
@@ -83,6 +86,8 @@ type stage struct {
 	once sync.Once
 	job  *configs.Job
 	err  error
+	// moved is what the workload exchanges; nil if it is none.
+	moved *configs.Exchange
 	// pace makes the pace of messages among ranks, which NCCL joins in one
 	// communicator; nil without NCCL.
 	pace func(ranks []int32, both bool) collective.Sender
@@ -101,6 +106,7 @@ func (st *stage) build(text string) error {
 	if st.job, err = scenario.Build(cat); err != nil {
 		return err
 	}
+	st.moved = scenario.Workload.Exchange
 	if scenario.Collectives.Library != "nccl" {
 		return nil
 	}
@@ -143,7 +149,11 @@ func (m *Simulator) Predict(ctx context.Context, s *Series, sizes []sim.Bytes) (
 	if err != nil {
 		return nil, err
 	}
-	st := m.stage(s.Case.scenario(machines))
+	text, err := s.Case.scenario(machines, s.Run)
+	if err != nil {
+		return nil, err
+	}
+	st := m.stage(text)
 	if st.err != nil {
 		return nil, fmt.Errorf("case of %s: %w", s.Table.ID, st.err)
 	}
@@ -161,7 +171,13 @@ func (m *Simulator) Predict(ctx context.Context, s *Series, sizes []sim.Bytes) (
 	}
 	out := make([]Prediction, 0, len(sizes))
 	for _, size := range sizes {
-		program, err := s.Case.program(s.Op, ranks, int32(len(job.Machine.Ranks)), size)
+		var program *workloads.Program
+		var err error
+		if st.moved != nil {
+			program, err = s.Run.tokens(st.moved, job.Machine, size)
+		} else {
+			program, err = s.Case.program(s.Op, ranks, int32(len(job.Machine.Ranks)), size)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("case of %s: %w", s.Table.ID, err)
 		}

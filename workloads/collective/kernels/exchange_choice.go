@@ -73,6 +73,8 @@ func (l *Library) exchangeCost(op workloads.Coll, ranks []int32) (c exchangeCost
 		why = "nothing to send"
 	case !l.Machine.NVLink:
 		why = "needs NVLink"
+	case l.Name == "deepep" && l.apart(ranks):
+		why = "the GPUs of a host do not all meet over NVLink"
 	case l.Name == "nvlink-a2a" && !l.oneDomain(ranks):
 		why = "the ranks lie in several NVLink domains"
 	case l.Name == "nvlink-a2a" && x.LowLatency:
@@ -85,4 +87,20 @@ func (l *Library) exchangeCost(op workloads.Coll, ranks []int32) (c exchangeCost
 		why = fmt.Sprintf("no kernels for %s", g)
 	}
 	return c, why, nil
+}
+
+// apart reports whether ranks of one host lie in several NVLink domains.
+func (l *Library) apart(ranks []int32) bool {
+	if l.Machine.Host == nil || l.Machine.Domain == nil {
+		return false
+	}
+	of := map[int32]int32{}
+	for _, r := range ranks {
+		host, domain := l.Machine.Host(r), l.Machine.Domain(r)
+		if first, ok := of[host]; ok && first != domain {
+			return true
+		}
+		of[host] = domain
+	}
+	return false
 }
