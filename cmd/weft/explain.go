@@ -149,21 +149,39 @@ func simulate(ctx context.Context, e *report.Explain, job *configs.Job, lib *ncc
 			continue
 		}
 		c := nccl.Choice{Estimate: est, Channels: comm.RunChannels(op, est, size)}
-		run := comm.Run(op, c, size, lib.Setting)
-		run.Pace = pace.Apply(run.Pace)
-		options := job.Options
-		options.Choose = func(workloads.Coll, sim.Bytes, []int32) (collective.Choice, error) { return run, nil }
-		res, err := replay.Run(ctx, program, job.Machine, options)
+		chosen := comm.Run(op, c, size, lib.Setting)
+		full := pace.Apply(chosen.Pace)
+		run := func(p collective.Pace) (*replay.Result, error) {
+			options := job.Options
+			options.Choose = func(workloads.Coll, sim.Bytes, []int32) (collective.Choice, error) {
+				ch := chosen
+				ch.Pace = p
+				return ch, nil
+			}
+			res, err := replay.Run(ctx, program, job.Machine, options)
+			if err != nil {
+				return nil, fmt.Errorf("simulate %v with %v for explain: %w", est.Algorithm, est.Protocol, err)
+			}
+			return res, nil
+		}
+		res, err := run(full)
 		if err != nil {
-			return fmt.Errorf("simulate %v with %v for explain: %w", est.Algorithm, est.Protocol, err)
+			return err
+		}
+		bare, err := run(collective.Pace{})
+		if err != nil {
+			return err
 		}
 		row := &e.Rows[i]
-		row.Simulated = res.StepTime
+		row.Simulated, row.Bare = res.StepTime, bare.StepTime
 		if len(res.Colls) > 0 {
 			row.Wire = res.Colls[0].WireBytes
 		}
 		if !row.Chosen {
 			continue
+		}
+		if e.Parts, err = parts(full, bare.StepTime, run); err != nil {
+			return err
 		}
 		for _, l := range res.Links {
 			if l.Bytes > 0 {
@@ -176,6 +194,39 @@ func simulate(ctx context.Context, e *report.Explain, job *configs.Job, lib *ncc
 		}
 	}
 	return nil
+}
+
+// parts divides the time of a way by what it is for: the wires alone, and what
+// each cost of the kernels adds to what is there before it.
+func parts(full collective.Pace, bare sim.Time, run func(collective.Pace) (*replay.Result, error)) ([]report.ExplainPart, error) {
+	all := []report.ExplainPart{{What: "the wires alone", Time: bare}}
+	var p collective.Pace
+	last := bare
+	for _, cost := range []struct {
+		what string
+		set  func()
+	}{
+		{fmt.Sprintf("thread blocks, which send at most %s", report.Rate(full.Limit)), func() { p.Limit = full.Limit }},
+		{"launch, set-up and first turns, before bytes flow", func() { p.Start = full.Start }},
+		{"steps: to notice what came and turn it round", func() { p.Step, p.NetStep = full.Step, full.NetStep }},
+		{"slices, a pipeline that fills, and the slowest thread block", func() {
+			limit, start, step, net := p.Limit, p.Start, p.Step, p.NetStep
+			p = full
+			p.Limit, p.Start, p.Step, p.NetStep, p.Floor = limit, start, step, net, 0
+		}},
+		{"the host, which launches later than that", func() { p.Floor = full.Floor }},
+	} {
+		cost.set()
+		res, err := run(p)
+		if err != nil {
+			return nil, err
+		}
+		if d := res.StepTime - last; d > 0 {
+			all = append(all, report.ExplainPart{What: cost.what, Time: d})
+		}
+		last = res.StepTime
+	}
+	return all, nil
 }
 
 // choose fills in what the model says.

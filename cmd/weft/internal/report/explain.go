@@ -28,6 +28,7 @@ type Explain struct {
 	Ceiling     []string // sentences
 	Launch      string   // how the host starts kernels
 	Wires       []ExplainWire
+	Parts       []ExplainPart // of the time that weft finds for what is chosen
 	// Bottleneck is the link that what was chosen keeps busiest, and how much of
 	// its time it carries bytes.
 	Bottleneck    string
@@ -46,7 +47,14 @@ type ExplainRow struct {
 	BusBW               float64 // GB/s at that time
 	Wire                float64 // bytes that a GPU sends, in the mean
 	Simulated           sim.Time
+	Bare                sim.Time // by the wires alone
 	Chosen              bool
+}
+
+// ExplainPart is a part of a time, and what it is for.
+type ExplainPart struct {
+	What string
+	Time sim.Time
 }
 
 // ExplainWire is what a class of links carries of the message.
@@ -113,14 +121,18 @@ func (e *Explain) Text(w io.Writer, t *term.Terminal) error {
 	}
 	out.WriteString("\n" + e.table(t.Width))
 	paragraphs("", "NCCL's times are its own prediction, made to choose between ways; weft's are simulated.")
+	if len(e.Parts) > 0 {
+		out.WriteString("\nWhat takes the time of what is chosen\n" + e.parts(best, t.Width))
+		paragraphs("", e.unavoidable())
+	}
 	if len(e.Wires) > 0 {
 		out.WriteString("\nWhat is chosen puts on the wires\n" + e.wires(t.Width))
 		if e.Bottleneck != "" {
 			paragraphs("", fmt.Sprintf("The busiest link is %s, which carries bytes %s of the time.", e.Bottleneck, Percent(e.BottleneckUse)))
 		}
 	}
-	paragraphs("\nCeiling of the wires\n  ", e.Ceiling[0])
-	paragraphs("  ", e.Ceiling[1:]...)
+	out.WriteString("\nCeiling of the wires\n")
+	paragraphs("  ", e.Ceiling...)
 	out.WriteString("\nFrom which size\n" + e.crossovers(t.Width))
 	out.WriteString("\nChannels that NCCL's search finds; rings and trees run two for each\n" + e.graphs(t.Width))
 	if len(e.Warnings) > 0 {
@@ -205,6 +217,25 @@ func (e *Explain) quicker(best ExplainRow) string {
 	default:
 		return fmt.Sprintf("%s with %s would be faster by %s: NCCL's formula does not see that.", least.Algorithm, least.Protocol, Percent(gain))
 	}
+}
+
+func (e *Explain) parts(best ExplainRow, width int) string {
+	t := NewTable(Right("time"), Right("share"), Words("what")).Within(width)
+	for _, p := range e.Parts {
+		t.Add(Duration(p.Time), Percent(float64(p.Time)/float64(best.Simulated)), p.What)
+	}
+	return t.String()
+}
+
+// unavoidable says what no setting of NCCL's avoids.
+func (e *Explain) unavoidable() string {
+	var least ExplainRow
+	for _, r := range e.Rows {
+		if r.Off == "" && r.Bare > 0 && (least.Bare == 0 || r.Bare < least.Bare) {
+			least = r
+		}
+	}
+	return fmt.Sprintf("No setting avoids %s: of all ways that NCCL considers, %s with %s needs the wires least long.", Duration(least.Bare), least.Algorithm, least.Protocol)
 }
 
 func (e *Explain) wires(width int) string {

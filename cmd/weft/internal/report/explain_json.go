@@ -16,6 +16,7 @@ type explainDocument struct {
 	Rows       []explainRowDocument       `json:"rows"`
 	Launch     string                     `json:"launch"`
 	Simulated  float64                    `json:"weft_simulated_us"`
+	Parts      []explainPartDocument      `json:"parts"`
 	Wires      []explainWireDocument      `json:"wires"`
 	Bottleneck string                     `json:"bottleneck"`
 	Busy       float64                    `json:"bottleneck_utilisation"`
@@ -36,7 +37,13 @@ type explainRowDocument struct {
 	BusBW     float64 `json:"nccl_predicted_busbw_gbytes_per_s"`
 	Wire      float64 `json:"wire_bytes_per_gpu"`
 	Simulated float64 `json:"weft_simulated_us"`
+	Bare      float64 `json:"weft_wires_alone_us"`
 	Chosen    bool    `json:"chosen"`
+}
+
+type explainPartDocument struct {
+	What string  `json:"what"`
+	Time float64 `json:"us"`
 }
 
 type explainWireDocument struct {
@@ -72,12 +79,15 @@ func (e *Explain) JSON(w io.Writer) error {
 	for _, r := range e.Rows {
 		row := explainRowDocument{
 			Algorithm: r.Algorithm, Protocol: r.Protocol, Off: r.Off, Latency: r.Latency, Bandwidth: r.Bandwidth, Time: r.Time,
-			BusBW: r.BusBW, Wire: r.Wire, Simulated: r.Simulated.Microseconds(), Chosen: r.Chosen,
+			BusBW: r.BusBW, Wire: r.Wire, Simulated: r.Simulated.Microseconds(), Bare: r.Bare.Microseconds(), Chosen: r.Chosen,
 		}
 		doc.Rows = append(doc.Rows, row)
 		if r.Chosen {
 			doc.Choice, doc.Simulated = row, row.Simulated
 		}
+	}
+	for _, p := range e.Parts {
+		doc.Parts = append(doc.Parts, explainPartDocument{p.What, p.Time.Microseconds()})
 	}
 	for _, w := range e.Wires {
 		doc.Wires = append(doc.Wires, explainWireDocument(w))
