@@ -132,6 +132,9 @@ func (a *Algorithm) Op() string {
 	return a.Coll.String()
 }
 
+// Ranks is how many GPUs the algorithm is for.
+func (a *Algorithm) Ranks() int { return len(a.GPUs) }
+
 // Fits returns an error for a message that the algorithm is not for: too small,
 // too large, or not a multiple of its chunks.
 func (a *Algorithm) Fits(size sim.Bytes) error {

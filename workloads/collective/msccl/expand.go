@@ -31,7 +31,9 @@ const mostOps = 1 << 19
 type Run struct {
 	Program *workloads.Program
 	// Send is how its messages run, for the options of the replay.
-	Send     collective.Sender
+	Send collective.Sender
+	// Choose is how what the switch does runs; nil where it does nothing.
+	Choose   collective.Chooser
 	Sent     float64 // bytes on the wire that a rank sends, mean
 	Warnings []string
 }
@@ -88,7 +90,8 @@ type expansion struct {
 }
 
 // pair finds the messages that are cut in units: those that the sender passes on
-// from somebody else, or that the receiver passes on. Others need not be.
+// from somebody else, or that the receiver passes on. Others need not be, but
+// for the slices of Simple, which have their costs.
 func (x *expansion) pair() {
 	a := x.a
 	send, _ := a.ends(func(wire, end, end, bool) {})
@@ -97,6 +100,9 @@ func (x *expansion) pair() {
 		x.passed[g] = make([][]bool, len(a.GPUs[g].Blocks))
 		for b := range a.GPUs[g].Blocks {
 			x.passed[g][b] = make([]bool, len(a.GPUs[g].Blocks[b].Steps))
+			for k := range x.passed[g][b] {
+				x.passed[g][b][k] = a.Protocol == nccl.Simple && a.GPUs[g].Blocks[b].Steps[k].Kind < LocalCopy
+			}
 		}
 	}
 	for g := range a.GPUs {
@@ -182,18 +188,11 @@ func (x *expansion) count() int64 {
 
 // send is the pace of each message.
 func (x *expansion) send(b sim.Bytes, _, _ int32) (collective.Choice, error) {
-	c := &x.costs
 	ch := collective.Choice{
 		Algorithm: collective.Direct, Name: x.a.Name, Protocol: x.a.Protocol.String(), Channels: x.a.Channels, Overhead: 1 / x.a.Protocol.Payload(),
-		Pace: collective.Pace{Step: c.Step, NetStep: c.NetStep, Limit: c.Block},
 	}
-	if x.a.Protocol == nccl.Simple {
-		slice := carried[nccl.Simple] / 2
-		ch.Pace.Slice, ch.Pace.Slices = c.Slice, int64(max(1, (b+slice-1)/slice))
-		if c.Block > 0 { // the news of a slice travels while it is being copied: see package nccl
-			copied := sim.FromSeconds(float64(min(b, slice)) / float64(c.Block))
-			ch.Pace.Step, ch.Pace.NetStep = max(0, c.Step-copied), max(0, c.NetStep-copied)
-		}
+	if x.costs.Message != nil {
+		ch.Pace = x.costs.Message(b)
 	}
 	return ch, nil
 }
@@ -264,7 +263,7 @@ func (x *expansion) step(cl *workloads.Class, g, b, k int, part sim.Bytes, local
 			if s.Kind != LocalCopy {
 				touched = 3
 			}
-			op.Kind, op.Duration = workloads.Compute, x.costs.local(left, touched, local)
+			op.Kind, op.Duration = workloads.Compute, x.costs.LocalTime(left, touched, local)
 			cl.Ops = append(cl.Ops, op)
 			return
 		}

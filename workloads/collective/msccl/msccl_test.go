@@ -51,6 +51,11 @@ func timed(t testing.TB, a *Algorithm, m *topology.Machine, size sim.Bytes, c Co
 	return res
 }
 
+// flat is a pace that no size changes.
+func flat(step sim.Time, block sim.Rate) func(sim.Bytes) collective.Pace {
+	return func(sim.Bytes) collective.Pace { return collective.Pace{Step: step, NetStep: step, Limit: block} }
+}
+
 // A ring of n ranks takes n-1 steps of S/n and a latency each, and all-reduce
 // twice as many: what weft's own ring takes, and what can be reckoned by hand.
 // Chunks are below what one chunk of Simple carries, so that there is one loop.
@@ -107,15 +112,15 @@ func TestUnitsGoOnAtOnce(t *testing.T) {
 	got = timed(t, a, m, 64*sim.KiB, Costs{}, replay.Options{})
 	require.InEpsilon(t, (128+8)*1024/10e9, got.StepTime.Seconds(), 1e-3)
 	// A step and the start of a kernel are there once each on this way, a step twice.
-	got = timed(t, a, m, 1*sim.KiB, Costs{Start: sim.Microsecond, Step: 2 * sim.Microsecond, Block: 5 * sim.GBps}, replay.Options{})
+	got = timed(t, a, m, 1*sim.KiB, Costs{Start: sim.Microsecond, Message: flat(2*sim.Microsecond, 5*sim.GBps)}, replay.Options{})
 	require.InEpsilon(t, 1e-6+2*(2e-6+2048/5e9), got.StepTime.Seconds(), 1e-3)
 }
 
 func TestLocalReductionTakesMemory(t *testing.T) {
 	c := Costs{Local: 10 * sim.GBps, Memory: 60 * sim.GBps}
-	require.Equal(t, 100*sim.Microsecond, c.local(sim.MB, 3, 1), "a block alone is what limits")
-	require.Equal(t, 200*sim.Microsecond, c.local(sim.MB, 3, 4), "four share 60 GB/s, of which each byte takes three")
-	require.Zero(t, (&Costs{}).local(sim.MB, 3, 4))
+	require.Equal(t, 100*sim.Microsecond, c.LocalTime(sim.MB, 3, 1), "a block alone is what limits")
+	require.Equal(t, 200*sim.Microsecond, c.LocalTime(sim.MB, 3, 4), "four share 60 GB/s, of which each byte takes three")
+	require.Zero(t, (&Costs{}).LocalTime(sim.MB, 3, 4))
 }
 
 // Equal ranks may be simulated once.
@@ -128,7 +133,7 @@ func TestCollapseChangesNothing(t *testing.T) {
 		size := sim.Bytes(n*channels) * sim.Bytes(rapid.IntRange(1, 200_000).Draw(rt, "chunk"))
 		a := parse(t, ringOf(coll, n, channels, proto, ""))
 		m := star(t, n+1, 50*sim.GBps, 300*sim.Nanosecond)
-		c := Costs{Start: sim.Microsecond, Step: sim.Microsecond, Block: 11 * sim.GBps, Spread: 5, Floor: 2 * sim.Microsecond}
+		c := Costs{Start: sim.Microsecond, Message: flat(sim.Microsecond, 11*sim.GBps), Spread: 5, Floor: 2 * sim.Microsecond}
 		on := timed(t, a, m, size, c, replay.Options{Collapse: replay.Auto})
 		off := timed(t, a, m, size, c, replay.Options{Collapse: replay.Off})
 		require.Equal(rt, off.StepTime, on.StepTime)
@@ -148,7 +153,9 @@ func TestCostsAreThoseOfNCCLsRing(t *testing.T) {
 			pace := m.Pace(workloads.AllGather, c, size, nccl.Setting{})
 			wire := float64(size) * (n - 1) / n / a.Protocol.Payload()
 			want := (pace.Start + 7*(pace.Step+500*sim.Nanosecond) + pace.Tail()).Seconds() + wire/float64(min(pace.Limit, 400*sim.GBps))
-			got := timed(t, a, board, size, a.CostsOf(m, nccl.Setting{}, size, 0), replay.Options{}).StepTime.Seconds()
+			got := timed(t, a, board, size, a.CostsOf(func(op workloads.Coll, c nccl.Choice, size sim.Bytes) collective.Pace {
+				return m.Pace(op, c, size, nccl.Setting{})
+			}, size, 0), replay.Options{}).StepTime.Seconds()
 			t.Logf("%-6s %9d bytes: NCCL's ring %8.1f us, the file %8.1f us, %+5.1f %%", proto, size, want*1e6, got*1e6, 100*(got/want-1))
 			// Lines go on one by one, so that a step and a latency may be hidden.
 			hidden := 7 * (pace.Step + 500*sim.Nanosecond).Seconds()
