@@ -28,6 +28,10 @@ sendrecv sends from every GPU to the next, as nccl-tests does. copy is another
 test, p2pBandwidthLatencyTest of CUDA: copy engines move -e bytes between each two
 GPUs of one node, one way and both ways; with --no-p2p by way of host memory.
 
+--algo takes a file as well: an algorithm in MSCCL's XML, also in gzip, or a plan of
+MSCCL++ in JSON (docs/do/run-an-algorithm-of-your-own.md). Its thread blocks cost
+what NCCL's do.
+
 --set takes what describes the machine and the simulation: system, gpu, gpus, faults,
 nodes, network, collectives, collapse and figures; --version 2.27 is the same as
 --set collectives.version=2.27. Out of place differs from in place in all_gather
@@ -36,7 +40,8 @@ alone, by the copy of a rank's own part.`,
   weft bench all_reduce -b 8 -e 128M -f 2 -g 8
   weft bench all_reduce --system dgx-a100 --nodes 4 --version 2.21 --env NCCL_ALGO=Ring
   weft bench alltoall --system pcie-a100-8 -g 4 --format csv
-  weft bench copy --system pcie-a100-8 -e 512M`,
+  weft bench copy --system pcie-a100-8 -e 512M
+  weft bench all_gather --system dgx-a100 --algo mine.xml -b 1K -e 64M`,
 		Args: arguments(1, 1, "an operation, such as all_reduce"),
 	}
 	b.cmd = cmd
@@ -78,6 +83,11 @@ alone, by the copy of a rank's own part.`,
 		op, err := benchOp(cmd, args[0])
 		if err != nil {
 			return err
+		}
+		if algorithmFile(b.library.algo) {
+			if err := b.ownFile(op); err != nil {
+				return err
+			}
 		}
 		if err := b.library.check(cmd, &b.sweep); err != nil {
 			return err

@@ -41,7 +41,7 @@ func (l *library) flags(f *pflag.FlagSet) {
 	f.Var(&l.name, "library", "`library` whose choice and kernels run: nccl (default); "+strings.Join(engines.Names(), ", ")+", whose kernels reduce in inference engines and leave the rest to NCCL; or explicit, a ring or what --algo says, on bare wires")
 	f.Var(&l.version, "version", "`release` of the library, such as 2.27 or 2.27.3 (default "+nccl.Latest.String()+")")
 	f.StringArrayVar(&l.env, "env", nil, "`NAME=VALUE` of a variable of the library; may be repeated")
-	f.Var(&l.algo, "algo", "`algorithm` to force, as NCCL_ALGO takes it; with --library explicit ring or direct")
+	f.Var(&l.algo, "algo", "`algorithm` to force, as NCCL_ALGO takes it; with --library explicit ring or direct; or the file of one of your own, MSCCL's XML or a plan of MSCCL++")
 	f.Var(&l.proto, "proto", "`protocol` to force, as NCCL_PROTO takes it")
 	f.Var(&l.plugin, "plugin", "`costs` of the network between nodes for NCCL, in place of the fabric's own: base=50us,step=2us,post=1us,rate=0.9, what is left out is none")
 	f.Var(&l.launch, "launch", "`way` in which the host starts kernels: "+strings.Join(nccl.Launches(), ", ")+" (default as -g, -t and -G say, else process-per-gpu)")

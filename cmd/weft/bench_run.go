@@ -24,7 +24,8 @@ type bench struct {
 	over    overrides
 	sweep   sweep
 	library library
-	json    word // the file of -J
+	json    word          // the file of -J
+	own     *ownAlgorithm // nil where the library's run
 }
 
 // run is a bench of one operation, which is collective if op is not nil.
@@ -44,11 +45,19 @@ func (b *bench) run(ctx context.Context, name string, op *workloads.Coll, format
 	if len(runs) == 0 {
 		return usage(b.cmd, "-e %s leaves nothing for %s, expected at least %s", b.sweep.end.String(), report.Plural(n, "rank"), report.Size(leastSize(tests, op, n)))
 	}
+	if b.own != nil {
+		if runs, err = b.own.prepare(b, s, runs); err != nil {
+			return err
+		}
+	}
 	choose, err := b.chooser(s, op)
 	if err != nil {
 		return err
 	}
 	table := b.header(s, name, op, runs[0].size)
+	if b.own != nil {
+		table.Warnings = append(table.Warnings, b.own.notes...)
+	}
 	if dropped > 0 {
 		table.Warnings = append(table.Warnings, fmt.Sprintf("%s left out: nccl-tests gives each rank a multiple of 16 bytes, and less than that is nothing", report.Plural(dropped, "size")))
 	}
@@ -234,6 +243,9 @@ func chosen(op workloads.Coll) bool {
 // row runs one size of one test.
 func (b *bench) row(ctx context.Context, s *stand, choosers func(test) (collective.Chooser, error), op *workloads.Coll, r run) (report.BenchRow, error) {
 	row := report.BenchRow{Size: r.size, Count: r.count, Type: r.name, RedOp: r.redOp, Root: r.root}
+	if b.own != nil {
+		return b.own.row(ctx, s, *op, r, row)
+	}
 	world := int32(len(s.job.Machine.Ranks))
 	m, options := s.job.Machine, s.job.Options
 	var program *workloads.Program
