@@ -49,7 +49,7 @@ func (l *Library) exchange(op workloads.Coll, size sim.Bytes, ranks []int32) (co
 	x := l.Setting.Exchange
 	name, pace := x.kernel(l.Name), x.pace(c, generationOf(l.Machine), len(ranks))
 	if l.Setting.Launch == Eager {
-		pace.Floor = l.Setting.host()
+		pace.Floor = l.Setting.host(1)
 	}
 	return collective.Choice{
 		Algorithm: collective.Direct, Name: strings.TrimPrefix(name, l.Name+"-"), Protocol: "simple", Channels: x.withDefaults().Blocks,

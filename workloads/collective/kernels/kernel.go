@@ -154,8 +154,13 @@ func (k *kernel) paceAt(c cost, g generation, s Setting, op workloads.Coll, size
 	copies := k.copies
 	p := collective.Pace{Start: c.start + sim.Time(n-2)*c.peer}
 	if s.Launch == Eager {
-		copies++
-		p.Floor = s.host()
+		extra := 1 // into the registered buffer
+		if strings.HasPrefix(k.name, "sglang") {
+			extra = 2 // and out of it again: eager rows of 0.5.14 have both
+		}
+		copies += extra
+		p.Start += sim.Time(extra) * eagerCopy
+		p.Floor = s.host(1 + copies)
 	}
 	if op == workloads.AllGather {
 		size /= sim.Bytes(n) // a rank's own part is what is copied

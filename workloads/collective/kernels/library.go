@@ -37,10 +37,11 @@ func (l Launch) String() string { return [...]string{"graph", "eager"}[l] }
 type Setting struct {
 	Version string // of the library: "0.14", "1.2.0rc5"; "" is the newest known
 	Launch  Launch
-	// HostLaunch is what the host takes for one call by itself; 0 is 20 us.
+	// HostLaunch is what the host takes for one launch; 0 is 10 us. A call is a
+	// launch of the kernel and one of each copy.
 	// Source: eager rows of vLLM and SGLang on HGX H100, H200 and B300 in
-	// ai-dynamo/aiconfigurator 095f58a5, measured: 18 to 23 us; 40 to 50 us on
-	// GB200 and GB300, whose CPU is slower at it, and on an A100 host.
+	// ai-dynamo/aiconfigurator 095f58a5, measured: 19 to 22 us for two launches,
+	// 29 to 31 for three (SGLang from 0.5.14), 36 to 38 for four (symmetric memory).
 	HostLaunch sim.Time
 	Element    int // bytes of an element; 0 is 2
 	Hidden     int // elements of a token, for libraries that choose by tokens; 0 is 4096
@@ -53,13 +54,24 @@ type Setting struct {
 }
 
 // defaultHost is HostLaunch's default; see there.
-const defaultHost = 20 * sim.Microsecond
+const defaultHost = 10 * sim.Microsecond
 
-func (s Setting) host() sim.Time {
-	if s.HostLaunch == 0 {
-		return defaultHost
+// eagerCopy is what a copy that the host launches before or after a kernel
+// takes beside its bytes. Source: the same rows less those in a graph, where the
+// kernels are longer than the launches: 4 to 8 us.
+const eagerCopy = 5 * sim.Microsecond
+
+// fallbackLaunches are those of a call that an engine leaves to NCCL: NCCL's
+// own, its copy and an allocation. Source: the same rows over PCIe, 27 to 31 us.
+const fallbackLaunches = 3
+
+// host returns what the host takes for so many launches.
+func (s Setting) host(launches int) sim.Time {
+	one := s.HostLaunch
+	if one == 0 {
+		one = defaultHost
 	}
-	return s.HostLaunch
+	return sim.Time(launches) * one
 }
 
 func (s Setting) element() int {
@@ -92,7 +104,7 @@ var libraries = []struct {
 	pcie   bool // may run without NVLink
 	pick   picker
 }{
-	{"vllm", "0.24", false, true, pickVLLM},
+	{"vllm", "0.24", true, true, pickVLLM},
 	{"sglang", "0.5.14", false, true, pickSGLang},
 	{"trtllm", "1.3", true, false, pickTRTLLM},
 	{"pytorch-symm", "2.9", true, false, pickTorch},
@@ -185,6 +197,9 @@ func (l *Library) leave(op workloads.Coll, size sim.Bytes, ranks []int32, why st
 	c, err := l.fallback(op, size, ranks)
 	if err != nil {
 		return c, fmt.Errorf("%s leaves %v of %d bytes to its fallback: %w", l.Name, op, size, err)
+	}
+	if l.Setting.Launch == Eager {
+		c.Pace.Floor = max(c.Pace.Floor, l.Setting.host(fallbackLaunches))
 	}
 	c.Why = join(l.Name+": "+why, c.Why)
 	return c, nil

@@ -140,7 +140,7 @@ func TestPlaces(t *testing.T) {
 		n       int
 		want    string
 	}{
-		{"vllm", 8, ""}, {"vllm", 4, "vllm-1shot"}, {"trtllm", 8, "trtllm-mnnvl"}, {"trtllm", 16, "trtllm-mnnvl"}, {"trtllm", 4, "trtllm-1shot"}, {"nccl-symm", 8, "nccl-llmc"},
+		{"vllm", 8, "vllm-multimem"}, {"sglang", 8, ""}, {"vllm", 4, "vllm-1shot"}, {"trtllm", 8, "trtllm-mnnvl"}, {"trtllm", 16, "trtllm-mnnvl"}, {"trtllm", 4, "trtllm-1shot"}, {"nccl-symm", 8, "nccl-llmc"},
 	} {
 		l, err := New(c.library, rack, Setting{}, collective.Default)
 		require.NoError(t, err)
@@ -225,6 +225,26 @@ func TestEagerWaitsForTheHost(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, g.Pace.Floor)
 	assert.Greater(t, c.Pace.Start, g.Pace.Start, "the copy into the registered buffer")
+	for _, call := range []struct {
+		library string
+		size    sim.Bytes
+		want    sim.Time
+	}{
+		{"vllm", 1 << 20, 92 * sim.Microsecond},   // two copies about symmetric memory, one for registering, the kernel
+		{"sglang", 4096, 69 * sim.Microsecond},    // in, kernel, out
+		{"vllm", 1 << 30, 69 * sim.Microsecond},   // left to NCCL
+		{"deepep", 1 << 20, 23 * sim.Microsecond}, // one kernel
+	} {
+		l, err := New(call.library, gpus["h100"], Setting{Launch: Eager, HostLaunch: 23 * sim.Microsecond}, collective.Default)
+		require.NoError(t, err)
+		op := workloads.AllReduce
+		if call.library == "deepep" {
+			op = workloads.AllToAll
+		}
+		c, err := l.Choose(op, call.size, ranks(8))
+		require.NoError(t, err)
+		assert.Equal(t, call.want, c.Pace.Floor, "%s, %v: %s", call.library, call.size, c.Why)
+	}
 }
 
 // TestTimesObeyTheWires draws machines, libraries and sizes: a time is never

@@ -66,7 +66,9 @@ func customRefuses(l *Library, op workloads.Coll, size sim.Bytes, n int) string 
 	return ""
 }
 
-func pickVLLM(l *Library, op workloads.Coll, size sim.Bytes, n int, _ bool) (*kernel, string) {
+// pickVLLM picks as vLLM does. Over several hosts of an NVLink domain symmetric
+// memory is all that it has: its own kernels open each other's buffers by CUDA IPC.
+func pickVLLM(l *Library, op workloads.Coll, size sim.Bytes, n int, across bool) (*kernel, string) {
 	if why := customRefuses(l, op, size, n); why != "" {
 		return nil, why
 	}
@@ -81,8 +83,14 @@ func pickVLLM(l *Library, op workloads.Coll, size sim.Bytes, n int, _ bool) (*ke
 		}
 	}
 	switch {
+	case across && size >= symmetric:
+		return nil, "the ranks lie on several hosts"
+	case across:
+		most = 0
 	case size < most:
 		return customKernel(size, n)
+	}
+	switch {
 	case size < symmetric && l.Machine.Multicast && (n >= 6 || n == 4 && l.Machine.SM == 90):
 		return named("vllm-multimem"), fmt.Sprintf("symmetric memory from %v to %v", most, symmetric)
 	case size < symmetric:
