@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/weft-sim/weft/cmd/weft/internal/exitcode"
 	"github.com/weft-sim/weft/cmd/weft/internal/report"
 	"github.com/weft-sim/weft/sim"
+	"github.com/weft-sim/weft/topology"
 	"github.com/weft-sim/weft/workloads"
 	"github.com/weft-sim/weft/workloads/collective"
 	"github.com/weft-sim/weft/workloads/collective/msccl"
@@ -35,6 +37,7 @@ type ownAlgorithm struct {
 	file     string
 	protocol string
 	channels int
+	switched bool // the switch adds up
 	notes    []string
 	pace     msccl.Pacer // nil costs nothing
 	memory   sim.Rate
@@ -74,6 +77,7 @@ func (b *bench) ownFile(op workloads.Coll) error {
 			return exitcode.With(exitcode.Input, err)
 		}
 		own.schedule, own.protocol, own.channels, own.notes = p, p.Protocol, p.Blocks(), p.Notes
+		own.switched = p.Switched()
 	}
 	notes, err := own.Check()
 	if err != nil {
@@ -81,7 +85,7 @@ func (b *bench) ownFile(op workloads.Coll) error {
 	}
 	own.notes = append(own.notes, notes...)
 	if is := own.Op(); is != op.String() && is != "custom" {
-		return usage(b.cmd, "--algo %s: it is an %s, expected weft bench %s with it", name, is, is)
+		return usage(b.cmd, "--algo %s: its collective is %s, expected weft bench %s with it", name, is, is)
 	}
 	b.own, b.library.algo = own, ""
 	return nil
@@ -100,6 +104,7 @@ func (o *ownAlgorithm) prepare(b *bench, s *stand, runs []run) ([]run, error) {
 	if hw.GPU != nil {
 		o.memory = hw.GPU.MemoryRate.Value() * sim.Rate(hw.GPU.MemoryEfficiency.Value())
 	}
+	sm := 0
 	switch s.name {
 	case byNothing:
 		o.memory = 0
@@ -108,6 +113,7 @@ func (o *ownAlgorithm) prepare(b *bench, s *stand, runs []run) ([]run, error) {
 		if err != nil {
 			return nil, s.mend(err)
 		}
+		sm = lib.On.SM
 		comm, err := lib.Communicator(s.ranks)
 		if err != nil {
 			return nil, exitcode.With(exitcode.Config, fmt.Errorf("bench --algo %s: %w", o.file, err))
@@ -117,6 +123,10 @@ func (o *ownAlgorithm) prepare(b *bench, s *stand, runs []run) ([]run, error) {
 		}
 	default:
 		return nil, usage(b.cmd, "--algo %s: %s runs its own kernels, expected --library %s or %s", o.file, s.name, byNCCL, byNothing)
+	}
+	switches := slices.ContainsFunc(hw.Machine.Graph.Nodes, func(n topology.Node) bool { return n.Kind == topology.NVSwitch && !n.Down })
+	if o.switched && (!switches || sm > 0 && sm < 90) { // NVLS came with compute capability 9.0
+		return nil, usage(b.cmd, "--algo %s: glres takes NVSwitches that add up, which this machine has not; expected one such as dgx-h100", o.file)
 	}
 	var kept []run
 	var first error

@@ -231,7 +231,7 @@ func TestHangsAndRaces(t *testing.T) {
 	a, err = Read("race.xml", []byte(race(false)))
 	require.NoError(t, err)
 	_, err = a.Check()
-	require.ErrorContains(t, err, "chunk 1 of the output of rank 0 holds nothing that an input was written to, expected chunk 0 of rank 1")
+	require.ErrorContains(t, err, "chunk 1 of the output of rank 0 holds what nobody wrote, expected chunk 0 of rank 1")
 }
 
 func TestBadFiles(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -212,5 +213,43 @@ func BenchmarkExpand(b *testing.B) {
 		if _, err := p.Expand(sim.MiB, []int32{0, 1}, 2, msccl.Costs{}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// The seeds of the fuzz test are plans of every kind that hold what they promise.
+func TestEveryKindOfPlan(t *testing.T) {
+	const rate, lat = 100e9, 1e-6 // a way of two links
+	for _, c := range []struct {
+		file string
+		want float64 // seconds for 2 MB without kernels
+	}{
+		{"packets", lat + 4e6/rate}, // twice as many bytes
+		{"pull", 3*lat + 2e6/rate},  // a signal, a request and a signal; a half is read from and a half written to each
+		{"get", 4*lat + 2e6/rate},   // a signal, a request, its answer and a signal
+		{"switch", 0},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			seed, err := os.ReadFile(filepath.Join("testdata", "fuzz", "FuzzRead", c.file))
+			require.NoError(t, err)
+			_, quoted, _ := strings.Cut(string(seed), "[]byte(")
+			text, err := strconv.Unquote(strings.TrimSuffix(quoted, ")\n"))
+			require.NoError(t, err)
+			p, err := Read(c.file, []byte(text))
+			require.NoError(t, err)
+			_, err = p.Check()
+			require.NoError(t, err)
+			if p.Switched() {
+				r, err := p.Expand(2*sim.MB, []int32{0, 1}, 2, msccl.Costs{})
+				require.NoError(t, err)
+				require.NoError(t, r.Program.Validate())
+				require.Equal(t, 2*sim.MB, r.Program.Classes[0].Ops[len(r.Program.Classes[0].Ops)-3].Bytes, "the parts of both")
+				return
+			}
+			m := star(t, 2, rate, sim.Microsecond/2)
+			res := timed(t, p, m, 2*sim.MB, msccl.Costs{}, replay.Options{})
+			off := timed(t, p, m, 2*sim.MB, msccl.Costs{}, replay.Options{Collapse: replay.Off})
+			require.Equal(t, off.StepTime, res.StepTime)
+			require.InDelta(t, c.want, res.StepTime.Seconds(), 1e-9, "%v", res.StepTime)
+		})
 	}
 }

@@ -144,6 +144,20 @@ func (p *Plan) Blocks() int {
 	return n
 }
 
+// Switched reports whether the plan has the switch add up.
+func (p *Plan) Switched() bool {
+	for _, g := range p.GPUs {
+		for _, b := range g.Blocks {
+			for _, o := range b.Ops {
+				if o.Name == "glres" {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // total is the chunks of the whole message, as nccl-tests counts.
 func (p *Plan) total() int {
 	g := &p.GPUs[0]

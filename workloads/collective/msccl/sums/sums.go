@@ -123,7 +123,7 @@ const mostNamed = 6
 // Describe says in words what a value is.
 func (t *Table) Describe(v Value) string {
 	if v == Unwritten {
-		return "nothing that an input was written to"
+		return "what nobody wrote"
 	}
 	s := t.sums[v]
 	if len(s) == 1 && s[0].times == 1 {
