@@ -32,10 +32,12 @@ type Exchange struct {
 // of one byte for 16.
 var elements = map[string]float64{"": 0, "bf16": 2, "fp8": 1, "fp4": 0.5625}
 
-// phases are the exchanges that run one after the other, among so many ranks.
-func (e *Exchange) phases(ranks int) []kernels.Exchange {
+// phases are the exchanges that run one after the other in each group of a world
+// of ranks.
+func (e *Exchange) phases(m *topology.Machine, world int32) []kernels.Exchange {
+	ranks := e.group(world)
 	x := kernels.Exchange{
-		Tokens: e.Tokens, Ranks: ranks, Hidden: e.Hidden, TopK: e.TopK, Experts: e.Experts, Blocks: e.Blocks,
+		Tokens: e.Tokens, Ranks: ranks, Nodes: max(1, ranks/perDomain(m)), Hidden: e.Hidden, TopK: e.TopK, Experts: e.Experts, Blocks: e.Blocks,
 		LowLatency: e.Mode == "low-latency", Balanced: e.Routing == "balanced", Element: elements[e.Dispatch],
 	}
 	back := x
@@ -88,7 +90,7 @@ func (s *Scenario) exchange(e *Exchange, world int32, hw *Hardware) (*workloads.
 // Program returns the work of a world of ranks, the first of a machine.
 func (e *Exchange) Program(m *topology.Machine, world int32) (*workloads.Program, error) {
 	ranks := e.group(world)
-	return kernels.ExchangeProgram(e.phases(ranks), int(world), ranks, min(perDomain(m), int(world)))
+	return kernels.ExchangeProgram(e.phases(m, world), int(world), ranks, min(perDomain(m), int(world)))
 }
 
 // perDomain is how many ranks each NVLink domain has, or each host where the
@@ -137,7 +139,7 @@ func (s *Scenario) exchanges(e *Exchange, o *replay.Options, hw *Hardware, p *wo
 		kernel = "one-sided"
 	}
 	var out, back collective.Chooser
-	for _, x := range e.phases(e.group(p.World)) {
+	for _, x := range e.phases(hw.Machine, p.World) {
 		lib, err := s.kernels(hw, nvidia, name, kernels.Setting{Version: c.Version, Kernel: kernel, Exchange: x})
 		if err != nil {
 			return nil, err
