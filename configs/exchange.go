@@ -2,6 +2,7 @@ package configs
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/weft-sim/weft/sim"
 	"github.com/weft-sim/weft/topology"
@@ -125,7 +126,7 @@ func (s *Scenario) exchanges(e *Exchange, o *replay.Options, hw *Hardware, p *wo
 			name = byNVLink
 		}
 	default:
-		return nil, s.tree.ErrorAt("collectives.library", fmt.Sprintf("%s has no kernels for an exchange of tokens", name), "write library: "+byDeepEP+", or explicit for bare wires")
+		return nil, s.tree.ErrorAt("collectives.library", fmt.Sprintf("%s has no kernels for an exchange of tokens", name), "write library: "+strings.Join(kernels.ExchangeNames(), " or ")+", or explicit for bare wires")
 	}
 	if e.Blocks > 0 && (name == byNVLink || e.Mode == "low-latency") {
 		return nil, s.tree.ErrorAt("workload.blocks", "only the normal kernels of deepep take so many thread blocks, others all that there are, so this says nothing", "")

@@ -114,11 +114,19 @@ var libraries = []struct {
 	{"nvlink-a2a", "1.2", true, false, nil},
 }
 
-// Names lists the libraries that New knows.
-func Names() []string {
+// Names lists the libraries of engines that New knows, whose kernels run
+// collectives.
+func Names() []string { return namesOf(func(exchanges bool) bool { return !exchanges }) }
+
+// ExchangeNames lists the libraries that New knows of exchanges of tokens.
+func ExchangeNames() []string { return namesOf(func(exchanges bool) bool { return exchanges }) }
+
+func namesOf(want func(exchanges bool) bool) []string {
 	var all []string
 	for _, l := range libraries {
-		all = append(all, l.name)
+		if want(l.pick == nil) {
+			all = append(all, l.name)
+		}
 	}
 	return all
 }
@@ -170,7 +178,7 @@ func New(name string, m Machine, s Setting, fallback collective.Chooser) (*Libra
 		}
 		return l, nil
 	}
-	return nil, fmt.Errorf("set up a library of kernels: read %q, expected %s", name, strings.Join(Names(), ", "))
+	return nil, fmt.Errorf("set up a library of kernels: read %q, expected %s", name, strings.Join(append(Names(), ExchangeNames()...), ", "))
 }
 
 // Choose is the library's [collective.Chooser].
