@@ -77,6 +77,7 @@ type run struct {
 	packets map[cellAt]packet
 	signals map[way][]arrival
 	sems    [][][]ref // by GPU and semaphore: the releases not yet taken
+	initial [][]int   // what semaphores begin with, which nobody released
 	meeting map[[2]int][]ref
 	met     map[ref]bool
 	next    [][]int
@@ -92,18 +93,13 @@ func (p *Plan) run(backwards bool) *run {
 	}
 	r := &run{
 		p: p, sums: sums.NewTable(max(in, 1)), packets: map[cellAt]packet{}, signals: map[way][]arrival{}, meeting: map[[2]int][]ref{},
-		met: map[ref]bool{}, matches: map[ref]*match{}, memory: make([][3][]sums.Value, n), next: make([][]int, n), sems: make([][][]ref, n),
+		met: map[ref]bool{}, matches: map[ref]*match{}, memory: make([][3][]sums.Value, n), next: make([][]int, n), sems: make([][][]ref, n), initial: make([][]int, n),
 	}
 	for g := range p.GPUs {
 		gpu := &p.GPUs[g]
 		r.memory[g] = [3][]sums.Value{make([]sums.Value, max(in, gpu.Chunks[Input])), make([]sums.Value, max(out, gpu.Chunks[Output])), make([]sums.Value, gpu.Chunks[Scratch])}
 		r.next[g] = make([]int, len(gpu.Blocks))
-		for _, initial := range gpu.Initial {
-			r.sems[g] = append(r.sems[g], make([]ref, initial))
-			for i := range initial {
-				r.sems[g][len(r.sems[g])-1][i] = ref{gpu: -1} // nobody's
-			}
-		}
+		r.sems[g], r.initial[g] = make([][]ref, len(gpu.Initial)), slices.Clone(gpu.Initial)
 		for c := range in {
 			*r.cell(cellAt{g, Input, c}) = r.sums.Input(g, c)
 		}
@@ -252,15 +248,17 @@ func (r *run) take(at ref, op *Op, k kind) bool {
 	case op.Name == "sem_acquire":
 		need := map[int]int{}
 		for _, s := range op.Sems {
-			if need[s]++; len(r.sems[g][s]) < need[s] {
+			if need[s]++; r.initial[g][s]+len(r.sems[g][s]) < need[s] {
 				return false
 			}
 		}
 		for _, s := range op.Sems {
-			if by := r.sems[g][s][0]; by.gpu >= 0 {
-				m := r.match(at)
-				m.done = append(m.done, by)
+			if r.initial[g][s] > 0 {
+				r.initial[g][s]--
+				continue
 			}
+			m := r.match(at)
+			m.done = append(m.done, r.sems[g][s][0])
 			r.sems[g][s] = r.sems[g][s][1:]
 		}
 	case op.Name == "barrier":

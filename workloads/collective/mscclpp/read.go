@@ -145,7 +145,7 @@ func (r *reader) resources(p *Plan, i int, n *node) {
 	if !r.known(n, "a GPU", "id", "input_chunks", "output_chunks", "scratch_chunks", "threadblocks", "channels", "remote_buffers", "semaphores") {
 		return
 	}
-	if id := r.number(n, "id", 0, mostGPUs, -1); int(id) != i {
+	if id := r.number(n, "id", 0, mostGPUs, -1); int(id) != i && n.get("id") != nil {
 		r.problem(n.get("id"), "id of a GPU: read %d, expected %d, the next in order", id, i)
 	}
 	for b, key := range []string{"input_chunks", "output_chunks", "scratch_chunks"} {
