@@ -41,6 +41,8 @@ type ownAlgorithm struct {
 	notes    []string
 	pace     msccl.Pacer // nil costs nothing
 	memory   sim.Rate
+	warn     func(string)
+	warned   bool
 }
 
 // schedule is what the formats of algorithms have in common.
@@ -87,6 +89,7 @@ func (b *bench) ownFile(op workloads.Coll) error {
 	if is := own.Op(); is != op.String() && is != "custom" {
 		return usage(b.cmd, "--algo %s: its collective is %s, expected weft bench %s with it", name, is, is)
 	}
+	own.warn = func(w string) { fmt.Fprintf(b.app.Err, "weft: note: %s\n", w) }
 	b.own, b.library.algo = own, ""
 	return nil
 }
@@ -156,6 +159,10 @@ func (o *ownAlgorithm) row(ctx context.Context, s *stand, op workloads.Coll, r r
 	traffic, err := o.Expand(r.size, s.ranks, int32(len(m.Ranks)), costs)
 	if err != nil {
 		return row, err
+	}
+	if len(traffic.Warnings) > 0 && !o.warned { // the largest sizes have them, after the head of the table
+		o.warn(traffic.Warnings[0])
+		o.warned = true
 	}
 	options.Send = traffic.Send
 	if traffic.Choose != nil {
