@@ -54,6 +54,7 @@ func (p *Pace) Apply(c collective.Pace) collective.Pace {
 	c.Step = scaled(c.Step, p.Step)
 	c.NetStep = scaled(c.NetStep, p.NetStep)
 	c.Slice = scaled(c.Slice, p.Slice)
+	c.Fill = scaled(c.Fill, p.Slice)
 	c.Spread = scaled(c.Spread, p.Slice)
 	if p.Rate > 0 {
 		c.Limit *= sim.Rate(p.Rate)

@@ -65,6 +65,9 @@ type Pace struct {
 	// Slices how many it handles one after the other.
 	Slice  sim.Time
 	Slices int64
+	// Fill is what it takes until the stages of a pipeline all work, which
+	// simulating slice by slice makes by itself and so leaves out.
+	Fill sim.Time
 	// Spread is what the slowest of the thread blocks takes beyond the others.
 	Spread sim.Time
 	Floor  sim.Time // the host's launches: the whole takes at least this
@@ -74,15 +77,15 @@ type Pace struct {
 	Limit sim.Rate
 }
 
-// Tail is what the slices of a collective cost.
-func (p Pace) Tail() sim.Time { return sim.Time(p.Slices)*p.Slice + p.Spread }
+// Tail is what the slices of a collective cost where they are not simulated.
+func (p Pace) Tail() sim.Time { return sim.Time(p.Slices)*p.Slice + p.Fill + p.Spread }
 
 // Validate refuses what no kernel does.
 func (p Pace) Validate() error {
 	for _, t := range []struct {
 		what string
 		v    sim.Time
-	}{{"start", p.Start}, {"step", p.Step}, {"network step", p.NetStep}, {"slice", p.Slice}, {"spread", p.Spread}, {"floor", p.Floor}} {
+	}{{"start", p.Start}, {"step", p.Step}, {"network step", p.NetStep}, {"slice", p.Slice}, {"fill", p.Fill}, {"spread", p.Spread}, {"floor", p.Floor}} {
 		if t.v < 0 {
 			return fmt.Errorf("pace of a collective: %s of %v: want zero or more", t.what, t.v)
 		}

@@ -26,7 +26,7 @@ func (m *Model) netPace(op workloads.Coll, c Choice, size sim.Bytes, s Setting) 
 	case c.Algorithm == PAT:
 		w = k.pat(c)
 	case chained(op):
-		w = k.chain(c, size)
+		w = k.chain(m, c, size)
 	default:
 		w = k.ring(m, op, c, size)
 	}
@@ -34,7 +34,9 @@ func (m *Model) netPace(op workloads.Coll, c Choice, size sim.Bytes, s Setting) 
 		Start:   micros(w.start) + s.Plugin.Base,
 		Step:    micros(w.step),
 		NetStep: micros(w.net) + s.Plugin.Step,
-		Spread:  micros(w.fill),
+		Slices:  int64(w.slices),
+		Fill:    micros(w.fill),
+		Spread:  micros(w.spread),
 		Limit:   sim.Rate(w.limit * 1e9),
 	}
 	if s.Plugin.Rate > 0 {
@@ -93,7 +95,12 @@ type crossing struct {
 
 // netWork is what kernels and proxies do beyond the wires, in microseconds and
 // GB/s.
-type netWork struct{ start, step, net, fill, limit float64 }
+type netWork struct {
+	start, step, net, limit float64
+	slices                  float64 // chunks that a thread block passes on one after the other
+	fill                    float64 // until all stages of the pipeline work
+	spread                  float64
+}
 
 func (k crossing) of(p Protocol) netWork {
 	return netWork{start: k.Start[p], step: k.Costs.Step[p], net: k.net.Step[p]}
@@ -133,7 +140,7 @@ func (k crossing) ring(m *Model, op workloads.Coll, c Choice, size sim.Bytes) ne
 	if p == Simple {
 		chunk = ringChunk
 		slice = min(part, max(min(part, ringChunk)/2, leastSlice))
-		w.fill = k.own(op) * part / rate
+		w.spread = k.own(op) * part / rate
 		w.step = max(0, w.step-slice/rate)
 	}
 	chunks := math.Ceil(part / chunk)
@@ -180,12 +187,14 @@ func (k crossing) tree(m *Model, c Choice, size sim.Bytes) netWork {
 	if p == LL { // its lines go on one by one within a node
 		w.step += min(part, lineBytes) / p.Payload() / (k.net.Ring[p] * 1e3)
 	}
-	w.net += first + k.post
+	w.net += k.post
+	w.fill = 2 * m.log2Nodes() * first
 	if p == Simple {
-		w.step = max(w.step, first)
+		w.fill += 2 * (m.perNode() - 1) * max(0, first-w.step)
 	}
 	// Connections work on one chunk while the kernel works on the next.
 	chunks := math.Ceil(part / chunk)
+	w.slices = chunks
 	each := max(first, k.net.Child[p]+k.post)
 	w.limit = channels * part / p.Payload() / (first + (chunks-1)*each) / 1e3
 	if chunks > window {
@@ -193,7 +202,7 @@ func (k crossing) tree(m *Model, c Choice, size sim.Bytes) netWork {
 	}
 	// The slowest of so many connections, if the time of each is as much at
 	// random as it is long.
-	w.fill = k.post * math.Sqrt(2*math.Log(channels))
+	w.spread = k.post * math.Sqrt(2*math.Log(channels))
 	return w
 }
 
@@ -212,8 +221,9 @@ func (m *Model) treeChunk(c Choice, size sim.Bytes) float64 {
 	return chunk
 }
 
-// chain is of a broadcast or a reduction along the ring.
-func (k crossing) chain(c Choice, size sim.Bytes) netWork {
+// chain is of a broadcast or a reduction along the ring: a rank passes a chunk
+// on once it has arrived whole.
+func (k crossing) chain(m *Model, c Choice, size sim.Bytes) netWork {
 	p, channels := c.Protocol, float64(c.Channels)
 	w := k.of(p)
 	chunk := chunkOf(p)
@@ -222,11 +232,12 @@ func (k crossing) chain(c Choice, size sim.Bytes) netWork {
 	// what handling it takes, while the one before is still on its way.
 	w.start += k.net.Step[p] + k.net.Post[p] + k.post
 	hop := min(chunk, part) / p.Payload() / rate
-	w.net = hop
+	w.net, w.fill = 0, float64(m.Nodes-1)*hop
 	if p == Simple {
-		w.step = max(w.step, hop)
+		w.fill += float64(m.Ranks-m.Nodes) * max(0, hop-w.step)
 	}
-	more := max(0, math.Ceil(part/chunk)-1)
+	w.slices = math.Ceil(part / chunk)
+	more := max(0, w.slices-1)
 	part /= p.Payload()
 	w.limit = channels * part / (part/rate + more*(k.net.Post[p]+k.post)) / 1e3
 	return w
@@ -254,8 +265,9 @@ func (k crossing) nvlsTree(m *Model, c Choice, size sim.Bytes) netWork {
 	// While the pipeline fills, sums go up alone and results come down alone:
 	// such a round takes half of one that shares links and warps with both.
 	rounds := part / round
-	fill := (n.Fill + n.Level*m.levels()) * round / (rate * 1e3) * (1 - 1/(2*rounds))
-	w := netWork{start: k.NVLS.Start + k.NVLS.turns(heads), net: n.Step + k.post, limit: channels * rate * (heads + 1) / heads, fill: fill}
+	deep := (n.Fill + n.Level*m.levels()) * (1 - 1/(2*rounds))
+	w := netWork{start: k.NVLS.Start + k.NVLS.turns(heads), net: n.Step + k.post, limit: channels * rate * (heads + 1) / heads, fill: deep * round / (rate * 1e3)}
+	w.slices = float64(slicesToFill(nvlsStages-1+2*m.levels(), rounds, deep))
 	if rounds > window {
 		w.limit = min(w.limit, k.inFlight(channels, round, window)*(heads+1)/heads)
 	}

@@ -146,6 +146,6 @@ func TestPacesBetweenNodesAreValid(t *testing.T) {
 		require.False(t, math.IsNaN(float64(p.Limit)))
 		bare := m.netPace(op, c, size, Setting{})
 		require.GreaterOrEqual(t, float64(bare.Limit)*(1+1e-9), float64(p.Limit), "a plugin and distance only slow down")
-		require.GreaterOrEqual(t, p.Start+p.NetStep+p.Spread, bare.Start+bare.NetStep+bare.Spread)
+		require.GreaterOrEqual(t, p.Start+p.NetStep+p.Tail(), bare.Start+bare.NetStep+bare.Tail())
 	})
 }

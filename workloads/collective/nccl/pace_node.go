@@ -31,7 +31,7 @@ func (m *Model) kernelPace(k *Costs, h *hostCosts, op workloads.Coll, c Choice, 
 	}
 	p := collective.Pace{
 		Start: micros(w.start), Step: micros(w.step), NetStep: micros(w.step),
-		Slice: micros(w.slice), Slices: w.slices, Spread: micros(w.spread),
+		Slice: micros(w.slice), Slices: w.slices, Fill: micros(w.fill), Spread: micros(w.spread),
 		Limit: sim.Rate(w.limit * 1e9),
 	}
 	switch s.Launch {
@@ -50,6 +50,7 @@ func (m *Model) kernelPace(k *Costs, h *hostCosts, op workloads.Coll, c Choice, 
 type work struct {
 	start, step, slice float64
 	slices             int64
+	fill               float64 // until all stages of a pipeline work
 	spread, limit      float64
 }
 
@@ -144,12 +145,26 @@ func (m *Model) nvlsWork(k *Costs, op workloads.Coll, c Choice, size sim.Bytes) 
 	w := work{limit: channels * cta}
 	turns := k.NVLS.turns(heads * min(1, part/leastNVLSChunk))
 	beside := longer(turns, copied) - copied
-	w.slices = int64(math.Ceil(loops))
+	// Before the first loop ends nothing is back. More loops than there are
+	// stages to fill are waits for the last of many GPUs.
+	deep := k.NVLS.Depth * doublings
+	fill := min(deep, nvlsStages-1)
+	w.start, w.fill = k.NVLS.Start+(deep-fill)*(copied+beside), fill*(copied+beside)
+	w.slices = slicesToFill(nvlsStages-1, loops, fill)
 	w.slice = beside * loops / float64(w.slices)
-	// Before the first loop ends nothing is back.
-	w.start = k.NVLS.Start + k.NVLS.Depth*doublings*(copied+beside)
 	w.spread = spread(k.NVLS.Jitter, part*heads*carried, channels)
 	return w
+}
+
+// nvlsStages are what a byte passes: into the switch, out of it as a sum, back
+// into it, and out to all.
+const nvlsStages = 4
+
+// slicesToFill is into how many slices rounds are cut so that a slice passes
+// later stages in what the pipeline takes to fill, which is fill rounds: while
+// it fills, stages have for themselves what they share later.
+func slicesToFill(later, rounds, fill float64) int64 {
+	return int64(math.Ceil(max(rounds, 1) * max(1, later/max(fill, 0.1))))
 }
 
 // heads is how many GPUs reduce a part each.
