@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/weft-sim/weft/configs"
 	"github.com/weft-sim/weft/sim"
@@ -35,7 +34,7 @@ func exchangeOf(op string) *exchange {
 // out: "hidden 7168, top 8, 256 experts, 24 SMs".
 type shape struct {
 	hidden, topK, experts, blocks int
-	kernel, precision             string
+	precision                     string
 }
 
 var shapes = regexp.MustCompile(`hidden (\d+), top (\d+), (\d+) experts(?:, (\d+) SMs)?$`)
@@ -59,12 +58,6 @@ func (r *Run) shape() (shape, error) {
 	s := shape{hidden: n[0], topK: n[1], experts: n[2], blocks: n[3], precision: map[string]string{"bfloat16": "bf16", "fp8": "fp8", "nvfp4": "fp4"}[r.Type]}
 	// DeepEP's own test takes a whole number of experts for each rank.
 	s.experts = max(1, s.experts/r.Ranks) * r.Ranks
-	switch {
-	case strings.HasPrefix(r.Variant, "NVLinkOneSided"):
-		s.kernel = "one-sided"
-	case strings.HasPrefix(r.Variant, "NVLinkTwoSided"):
-		s.kernel = "two-sided"
-	}
 	return s, nil
 }
 
