@@ -122,7 +122,7 @@ func (s *Scenario) exchanges(e *Exchange, o *replay.Options, hw *Hardware, p *wo
 	case byDeepEP, byNVLink:
 	case "":
 		name = byDeepEP
-		if e.Mode != "low-latency" && hw.Spec != nil && hw.Spec.Host.Trays > 1 {
+		if e.Mode != "low-latency" && rack(hw) {
 			name = byNVLink
 		}
 	default:
@@ -150,7 +150,7 @@ func (s *Scenario) exchanges(e *Exchange, o *replay.Options, hw *Hardware, p *wo
 				break // an error of its own
 			}
 			if err := lib.Exchanges(p.Comms[i].Groups[0]); err != nil {
-				return nil, s.tree.ErrorAt(key, err.Error(), other(name, e, len(p.Comms)))
+				return nil, s.tree.ErrorAt(key, err.Error(), other(name, e, hw))
 			}
 		}
 		if x.Combine {
@@ -169,12 +169,15 @@ func (s *Scenario) exchanges(e *Exchange, o *replay.Options, hw *Hardware, p *wo
 }
 
 // other says what to write in place of a library that does not run.
-func other(name string, e *Exchange, stages int) string {
+func other(name string, e *Exchange, hw *Hardware) string {
 	switch {
-	case name == byDeepEP && e.Mode != "low-latency" && stages == 1:
+	case name == byDeepEP && e.Mode != "low-latency" && rack(hw):
 		return "write library: " + byNVLink + ", or mode: low-latency in the workload"
 	case name == byNVLink:
 		return "write library: " + byDeepEP
 	}
 	return "write library: explicit for bare wires"
 }
+
+// rack reports whether the trays of a machine are hosts of their own.
+func rack(hw *Hardware) bool { return hw.Spec != nil && hw.Spec.Host.Trays > 1 }

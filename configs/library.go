@@ -110,7 +110,7 @@ func (s *Scenario) kernels(hw *Hardware, nvidia *nccl.Library, name string, set 
 		SM: nvidia.On.SM, NVLink: survey.LargestDomain()*len(survey.Domains) == len(m.Ranks), NoPeer: nvidia.On.NoP2P,
 		Host: host, Domain: domains(m, survey),
 	}
-	if hw.Spec != nil && hw.Spec.Host.Trays > 1 { // a rack: its trays are the hosts
+	if rack(hw) { // its trays are the hosts
 		trays, per := int32(hw.Spec.Host.Trays), int32(hw.Spec.Host.GPUs/hw.Spec.Host.Trays)
 		on.Host = func(r int32) int32 {
 			n := m.Graph.Nodes[m.Ranks[r]]
@@ -168,7 +168,7 @@ func domains(m *topology.Machine, survey *topology.Survey) func(rank int32) int3
 // plugin returns what the network between nodes costs NCCL, and the settings
 // that come with it, without those that the scenario has itself.
 func (s *Scenario) plugin(hw *Hardware) (nccl.Plugin, []string) {
-	p := nccl.Plugin{Base: hw.Plugin.Base, Step: hw.Plugin.Step, Post: hw.Plugin.Post, Rate: hw.Plugin.Rate}
+	p := nccl.Plugin{Base: hw.Plugin.Base, Step: hw.Plugin.Step, Post: hw.Plugin.Post, Eager: hw.Plugin.Eager, Rate: hw.Plugin.Rate}
 	if own := s.Network.Plugin; own != nil {
 		p = nccl.Plugin{Base: own.Base, Step: own.Step, Post: own.Post, Rate: own.Rate}
 	}

@@ -71,6 +71,8 @@ func (l *Library) exchangeCost(op workloads.Coll, ranks []int32) (c exchangeCost
 		why = "all-to-all only"
 	case len(ranks) < 2:
 		why = "nothing to send"
+	case l.Machine.SM < 80:
+		why = fmt.Sprintf("it has no kernels for compute capability %d.%d", l.Machine.SM/10, l.Machine.SM%10)
 	case !l.Machine.NVLink:
 		why = "needs NVLink"
 	case l.Name == "deepep" && l.apart(ranks):

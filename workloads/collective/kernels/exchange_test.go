@@ -282,6 +282,39 @@ func TestExchangeLibraries(t *testing.T) {
 	assert.Contains(t, c.Why, "several NVLink domains")
 }
 
+func TestExchangesSayWhyTheyDoNotRun(t *testing.T) {
+	rack := gpus["gb200"]
+	rack.Host, rack.Domain = func(r int32) int32 { return r / 4 }, func(int32) int32 { return 0 }
+	pairs := gpus["h100"]
+	pairs.Domain = func(r int32) int32 { return r / 2 }
+	pairs.Host = func(int32) int32 { return 0 }
+	for _, c := range []struct {
+		library string
+		m       Machine
+		x       Exchange
+		want    string // "" runs
+	}{
+		{"deepep", rack, Exchange{}, "within a host alone"},
+		{"deepep", rack, Exchange{LowLatency: true}, ""},
+		{"nvlink-a2a", rack, Exchange{}, ""},
+		{"nvlink-a2a", rack, Exchange{LowLatency: true}, "no mode of low latency"},
+		{"nvlink-a2a", gpus["h100"], Exchange{}, "no kernels for hopper"},
+		{"deepep", pairs, Exchange{}, "do not all meet over NVLink"},
+		{"deepep", Machine{SM: 70, NVLink: true}, Exchange{}, "compute capability 7.0"},
+		{"deepep", Machine{SM: 90}, Exchange{}, "needs NVLink"},
+		{"vllm", gpus["h100"], Exchange{}, "no kernels for an exchange"},
+	} {
+		l, err := New(c.library, c.m, Setting{Exchange: c.x}, collective.Default)
+		require.NoError(t, err)
+		err = l.Exchanges(ranks(8))
+		if c.want == "" {
+			assert.NoError(t, err, "%s %+v", c.library, c.x)
+		} else {
+			assert.ErrorContains(t, err, c.want, "%s %+v", c.library, c.x)
+		}
+	}
+}
+
 // TestReachIsNoMoreThanThereIs draws models: a token goes to at least one part,
 // at most to all of them or to one for each of its experts.
 func TestReachIsNoMoreThanThereIs(t *testing.T) {
