@@ -164,7 +164,7 @@ func TestUsableRates(t *testing.T) {
 		{"pcie4", 16, 26.0},
 		{"pcie5", 16, 55.43},
 		{"infiniband-hdr", 1, 24.25},
-		{"infiniband-ndr", 1, 48.0},
+		{"infiniband-ndr", 1, 49.2},
 		{"efa-200", 1, 24.215},
 	} {
 		l, err := c.Link(tc.link)

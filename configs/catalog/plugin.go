@@ -11,12 +11,13 @@ import (
 // FabricPlugin is what a network costs NCCL's collectives beyond its wires,
 // compared with NCCL's own transport on InfiniBand, and what comes with it.
 type FabricPlugin struct {
-	Base     Figure[sim.Time] `yaml:"base"`     // once for each collective
-	Step     Figure[sim.Time] `yaml:"step"`     // each crossing
-	Post     Figure[sim.Time] `yaml:"post"`     // each chunk that a connection sends, before the next
-	Rate     Figure[Ratio]    `yaml:"rate"`     // part of the wires' rate that it reaches; not known is all
-	Settings Figure[Settings] `yaml:"settings"` // of NCCL, by the plugin itself or its provider's guide
-	Grouped  Figure[Flag]     `yaml:"grouped"`  // it shows the NICs next to a GPU as one
+	Base     Figure[sim.Time]  `yaml:"base"`     // once for each collective
+	Step     Figure[sim.Time]  `yaml:"step"`     // each crossing
+	Post     Figure[sim.Time]  `yaml:"post"`     // each chunk that a connection sends, before the next
+	Eager    Figure[sim.Bytes] `yaml:"eager"`    // the largest chunk that leaves without post
+	Rate     Figure[Ratio]     `yaml:"rate"`     // part of the wires' rate that it reaches; not known is all
+	Settings Figure[Settings]  `yaml:"settings"` // of NCCL, by the plugin itself or its provider's guide
+	Grouped  Figure[Flag]      `yaml:"grouped"`  // it shows the NICs next to a GPU as one
 }
 
 // Settings are environment variables with their values, written
@@ -42,6 +43,7 @@ func parseSettings(text string) (Settings, error) {
 // transport on InfiniBand.
 type Plugin struct {
 	Base, Step, Post sim.Time
+	Eager            sim.Bytes
 	Rate             float64 // 0 is all of the wires'
 	Settings         []string
 	Grouped          bool
@@ -51,5 +53,5 @@ func (r *resolver) plugin(p *FabricPlugin) Plugin {
 	if p == nil {
 		return Plugin{}
 	}
-	return Plugin{Base: use(r, p.Base), Step: use(r, p.Step), Post: use(r, p.Post), Rate: float64(use(r, p.Rate)), Settings: use(r, p.Settings), Grouped: bool(use(r, p.Grouped))}
+	return Plugin{Base: use(r, p.Base), Step: use(r, p.Step), Post: use(r, p.Post), Eager: use(r, p.Eager), Rate: float64(use(r, p.Rate)), Settings: use(r, p.Settings), Grouped: bool(use(r, p.Grouped))}
 }

@@ -58,6 +58,9 @@ type Plugin struct {
 	Step sim.Time // each crossing of the network, beyond the same
 	Post sim.Time // each chunk that a connection sends, beyond the same
 	Rate float64  // part of the wires' rate that it reaches; 0 is all
+	// Eager is the largest chunk, in bytes on the wire, that leaves without
+	// Post: longer ones wait for the receiver's request. 0 is none.
+	Eager sim.Bytes
 }
 
 // Pace returns what the kernels of a choice cost beyond the wires.

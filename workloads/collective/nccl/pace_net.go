@@ -17,6 +17,9 @@ import (
 func (m *Model) netPace(op workloads.Coll, c Choice, size sim.Bytes, s Setting) collective.Pace {
 	g, size := GenerationOf(m.SM), max(size, 1)
 	k := crossing{Costs: m.within(g), net: &netCosts[g], post: s.Plugin.Post.Seconds() * 1e6, trip: s.RoundTrip.Seconds() * 1e6}
+	if e := s.Plugin.Eager; e > 0 && m.firstChunk(op, c, size) <= float64(e) {
+		k.post = 0
+	}
 	var w netWork
 	switch {
 	case c.Algorithm == NVLSTree:
@@ -51,6 +54,24 @@ func (m *Model) netPace(op workloads.Coll, c Choice, size sim.Bytes, s Setting) 
 		p.Floor = micros(host.PyTorch)
 	}
 	return p
+}
+
+// firstChunk is the largest message on a connection across the network, in
+// bytes on the wire.
+func (m *Model) firstChunk(op workloads.Coll, c Choice, size sim.Bytes) float64 {
+	part, chunk := float64(size)/float64(c.Channels), chunkOf(c.Protocol)
+	switch {
+	case c.Algorithm == NVLSTree:
+		part, chunk = part/float64(max(m.NVLS.Channels, 1)), m.nvlsTreeChunk(c.Channels, size)
+	case c.Algorithm == Tree:
+		chunk = m.treeChunk(c, size)
+	case !chained(op):
+		part /= float64(m.Ranks)
+		if c.Protocol == Simple {
+			chunk = ringChunk / 2
+		}
+	}
+	return min(part, chunk) / c.Protocol.Payload()
 }
 
 // outward is what the NICs of a node let an algorithm carry of what a rank

@@ -156,7 +156,7 @@ func TestCalibrateNet(t *testing.T) {
 	plugged = func(net string) Plugin {
 		v := plugins[net]
 		if v == nil {
-			return Plugin{}
+			return netWires[net].plugin
 		}
 		return Plugin{Base: micros(v[0]), Step: micros(v[1]), Post: micros(v[2]), Rate: v[3]}
 	}

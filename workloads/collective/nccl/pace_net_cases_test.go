@@ -47,7 +47,7 @@ const us = sim.Microsecond
 var netWires = map[string]wires{
 	"edr":     {12.1, 1.15, Plugin{}},
 	"hdr":     {24.2, 1.3, Plugin{}},
-	"ndr":     {48.0, 1.4, Plugin{}},
+	"ndr":     {49.2, 1.4, Plugin{}},
 	"roce100": {11.9, 2.5, Plugin{}},
 	"roce200": {23.8, 1.7, Plugin{}},
 	"roce400": {47.5, 1.7, Plugin{}},
@@ -56,7 +56,7 @@ var netWires = map[string]wires{
 	"efa-p6":  {48.4, 5, Plugin{Step: 20 * us, Post: 3 * us / 20}},
 	"tcpx":    {17.9, 61, Plugin{Post: 43 * us}},
 	"tcpxo":   {22.6, 21, Plugin{Base: 13 * us, Step: us, Post: 20 * us}},
-	"sling":   {23.8, 1.9, Plugin{}},
+	"sling":   {23.8, 1.9, Plugin{Post: 5 * us, Eager: 4 * sim.KiB}},
 }
 
 func dgx(sm, nodes, per, nics int, rate float64) Fabric {
@@ -126,8 +126,8 @@ func netCases() []netCase {
 		{file: "a100_hdr_2n2_allreduce_small", op: ar, ranks: 2, nodes: 2, version: "2.18", fabric: dgx(80, 2, 1, 1, 24), graphs: lone(1, 24), cpu: AMD, net: "hdr", ports: 1},
 		{file: "coreweave_a100_128_allreduce", op: ar, ranks: 128, nodes: 16, version: "2.23", fabric: a100(16, 2, 24), cpu: AMD, net: "hdr", ports: 2},
 		{file: "a800_12n24_allreduce", op: ar, ranks: 24, nodes: 12, version: "2.20", fabric: dgx(80, 12, 2, 2, 24), net: "hdr", ports: 2},
-		{file: "azure_ndv2_v100_2n16_allreduce", op: ar, ranks: 16, nodes: 2, version: "2.18", fabric: Fabric{Nodes: 2, GPUs: 8, SM: 70}, graphs: cube(1), net: "edr", ports: 1},
-		{file: "deepops_dgx1v_2n16_roce_allreduce", op: ar, ranks: 16, nodes: 2, version: "2.18", fabric: Fabric{Nodes: 2, GPUs: 8, SM: 70}, graphs: cube(2), net: "roce100", ports: 2, lo: 32 * mi},
+		{file: "azure_ndv2_v100_2n16_allreduce", op: ar, ranks: 16, nodes: 2, version: "2.18", fabric: Fabric{Nodes: 2, GPUs: 8, SM: 70}, graphs: cube(1), net: "edr", ports: 1, lo: 64 * mi},
+		{file: "deepops_dgx1v_2n16_roce_allreduce", op: ar, ranks: 16, nodes: 2, version: "2.18", fabric: Fabric{Nodes: 2, GPUs: 8, SM: 70}, graphs: cube(2), net: "roce100", ports: 2, lo: 32 * mi, env: []string{"NCCL_ALGO=Ring"}},
 		{file: "cscs_alps_gh200_2n8_allreduce", op: ar, ranks: 8, nodes: 2, version: "2.26", fabric: dgx(90, 2, 4, 4, 24), graphs: mesh, cpu: ARM, net: "sling", ports: 4, cloud: true},
 		{file: "cscs_alps_gh200_2n8_allreduce_ompi5", op: ar, ranks: 8, nodes: 2, version: "2.26", fabric: dgx(90, 2, 4, 4, 24), graphs: mesh, cpu: ARM, net: "sling", ports: 4, cloud: true},
 		{file: "aws_p4de_2n16_allreduce", op: ar, ranks: 16, nodes: 2, version: "2.23", fabric: a100(2, 4, 12), net: "efa-p4", ports: 4, cloud: true},
@@ -143,7 +143,7 @@ func netCases() []netCase {
 			if (op == ag || op == rs) && n < 8 {
 				continue // odd numbers of ranks at half the rate: parts that are not a multiple of 16 bytes
 			}
-			all = append(all, netCase{file: "tartan_summitdev_p100_2to8nodes_ops", op: op, ranks: n, nodes: n, tag: "GDR", version: "2.18", fabric: summit(n), graphs: lone(1, 12), net: "edr", ports: 1, lo: 64})
+			all = append(all, netCase{file: "tartan_summitdev_p100_2to8nodes_ops", op: op, ranks: n, nodes: n, tag: "GDR", version: "2.18", env: []string{"NCCL_ALGO=Ring", "NCCL_PROTO=LL,Simple"}, fabric: summit(n), graphs: lone(1, 12), net: "edr", ports: 1, lo: 64})
 		}
 	}
 	return all

@@ -17,7 +17,7 @@ func netChoice(a Algorithm, p Protocol, channels int) Choice {
 }
 
 // Sixteen thread blocks, which NCCL runs by default between nodes of eight
-// H100, leave a fifth of eight NICs of 48 GB/s unused; 24 do not, and four GPUs
+// H100, leave a fifth of eight NICs of 49 GB/s unused; 24 do not, and four GPUs
 // of a node, which have as many for half the NICs, do not either.
 //
 // Source: NVIDIA/nccl-tests issue 309: 320 to 325 GB/s by default and 393 with
@@ -86,6 +86,16 @@ func TestChunksOfTrees(t *testing.T) {
 	assert.Equal(t, 576000., m.treeChunk(netChoice(Tree, LL128, 16), sim.GiB))
 	assert.Equal(t, 32768., m.treeChunk(netChoice(Tree, LL, 16), sim.MiB))
 	assert.Equal(t, 524288., m.treeChunk(netChoice(Tree, Simple, 16), sim.MiB))
+}
+
+// Chunks of at most Eager leave at once: 4 KiB of LL are 8 KiB on the wire.
+func TestEagerChunksSkipPost(t *testing.T) {
+	m := modelFor(t, Latest, hgx(2), Intel)
+	at := func(size sim.Bytes, post sim.Time) sim.Time {
+		return m.netPace(workloads.AllReduce, netChoice(Tree, LL, 1), size, Setting{Plugin: Plugin{Post: post, Eager: 4 * sim.KiB}}).NetStep
+	}
+	assert.Equal(t, at(2*sim.KiB, 0), at(2*sim.KiB, 5*sim.Microsecond))
+	assert.Equal(t, at(4*sim.KiB, 0)+5*sim.Microsecond, at(4*sim.KiB, 5*sim.Microsecond))
 }
 
 // A plugin's figures go where they act.
