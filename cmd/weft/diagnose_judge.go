@@ -27,9 +27,9 @@ var bands = [3]string{"below 1 MiB", "from 1 MiB to 64 MiB", "from 64 MiB on"}
 // from each other, too). It ends at [widest]: where weft knows less, everything
 // would be normal.
 var tolerance = map[string][3]float64{
-	"nvlink-node":  {0.35, 0.25, 0.15},
+	"nvlink-node":  {0.20, 0.25, 0.15},
 	"pcie":         {0.40, 0.30, 0.22},
-	"multi-node":   {widest, 0.30, 0.22},
+	"multi-node":   {0.40, 0.30, 0.22},
 	"cloud-plugin": {widest, 0.40, 0.30},
 }
 
