@@ -75,6 +75,12 @@ func (l *library) check(cmd *cobra.Command, sw *sweep) error {
 		}
 		return nil
 	}
+	return l.checkVariables(cmd)
+}
+
+// checkVariables refuses releases and variables that weft does not know, and
+// what is set twice.
+func (l *library) checkVariables(cmd *cobra.Command) error {
 	release := nccl.Latest
 	if l.version != "" && (l.name.value == "" || l.name.value == byNCCL) { // another library's version is its own
 		var err error

@@ -90,6 +90,9 @@ func (q *inquiry) answer(ctx context.Context, cmd *cobra.Command, name string) (
 	if size < 1 || size > workloads.MaxBytes {
 		return nil, usage(cmd, "--bytes: read %d bytes, expected 1 to %s", size, report.Size(workloads.MaxBytes))
 	}
+	if err := q.library.checkVariables(cmd); err != nil {
+		return nil, err
+	}
 	sw := sweep{gpus: q.gpus}
 	question, err := ask(cmd, &q.overrides, sw, "collectives: {library: "+byNCCL+"}\n", q.library.overlay(byNCCL))
 	if err != nil {
