@@ -79,6 +79,13 @@ docs: ## run the command blocks of README and docs, and compare their output
 golden: ## rewrite golden files, generated pages and shown output; read the diff before you commit it
 	$(GO) test ./cmd/weft -update
 
+.PHONY: calibrate
+calibrate: ## fit the costs of kernels to the measured tables in WEFT_SHARED, each step on the one before; minutes
+	$(GO) test -count=1 -run 'TestCalibrate$$' -calibrate ./workloads/collective/nccl
+	$(GO) test -count=1 -run TestHostResiduals -calibrate-host ./workloads/collective/nccl
+	$(GO) test -count=1 -run TestCalibrateNet -calibrate-net ./workloads/collective/nccl
+	$(GO) test -count=1 -run Fit ./workloads/collective/kernels -args -update
+
 .PHONY: bench
 bench: ## benchmarks (BENCH=regexp BENCHTIME=2s)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime '$(BENCHTIME)' -benchmem ./...
