@@ -369,7 +369,7 @@ func (r *matrixReader) devices() []string {
 		if i >= len(names) || gpuLabel.MatchString(row.label) {
 			continue
 		}
-		if k := gpus + nics - (len(r.rows) - i); k < n && !slices.Contains(names, row.label) {
+		if k := gpus + nics - (len(r.rows) - i); k >= 0 && k < n && !slices.Contains(names, row.label) {
 			names[k] = row.label
 		}
 	}
