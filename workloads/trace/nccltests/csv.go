@@ -39,15 +39,20 @@ func readCSV(name string, content []byte) (*Log, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		line, _ := r.FieldPos(0)
 		if err != nil {
 			if len(t.Rows) == 0 {
-				return nil, &Error{Name: name, Line: max(line, 1), Text: err.Error()}
+				line := 1
+				var at *csv.ParseError
+				if errors.As(err, &at) {
+					line = at.Line
+				}
+				return nil, &Error{Name: name, Line: line, Text: err.Error()}
 			}
 			t.Ended = false
 			t.Notes = append(t.Notes, fmt.Sprintf("the file ends inside a row: %v", err))
 			break
 		}
+		line, _ := r.FieldPos(0)
 		row, err := csvRow(f, columns)
 		if err != nil {
 			return nil, &Error{Name: name, Line: line, Text: err.Error()}
