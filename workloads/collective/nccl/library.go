@@ -28,6 +28,7 @@ type Library struct {
 	machine *topology.Machine
 	found   map[string]*Communicator
 	errs    map[string]error
+	kinds   []int32 // of each host, see hostKind
 }
 
 // Communicator is what NCCL finds out about a group of ranks.
@@ -69,8 +70,8 @@ func (l *Library) Communicator(ranks []int32) (*Communicator, error) {
 	return c, nil
 }
 
-// signature says how ranks lie on hosts: the GPUs of each, by their numbers
-// there. Hosts are taken as equal.
+// signature says how ranks lie on hosts: the kind of each host, and the GPUs
+// there by their numbers.
 func (l *Library) signature(ranks []int32) (string, error) {
 	g := l.machine.Graph
 	var b strings.Builder
@@ -100,7 +101,8 @@ func (l *Library) signature(ranks []int32) (string, error) {
 		if n.Host != host {
 			run = string(units)
 			flush()
-			units, host = units[:0], n.Host
+			host = n.Host
+			units = append(strconv.AppendInt(units[:0], int64(l.hostKind(host)), 10), ':')
 		}
 		units = strconv.AppendInt(units, int64(n.Unit), 10)
 		units = append(units, ',')
