@@ -81,10 +81,10 @@ golden: ## rewrite golden files, generated pages and shown output; read the diff
 
 .PHONY: calibrate
 calibrate: ## fit the costs of kernels to the measured tables in WEFT_SHARED, each step on the one before; minutes
-	$(GO) test -count=1 -run 'TestCalibrate$$' -calibrate ./workloads/collective/nccl
-	$(GO) test -count=1 -run TestHostResiduals -calibrate-host ./workloads/collective/nccl
-	$(GO) test -count=1 -run TestCalibrateNet -calibrate-net ./workloads/collective/nccl
-	$(GO) test -count=1 -run Fit ./workloads/collective/kernels -args -update
+	$(GO) test ./workloads/collective/nccl -count=1 -run 'TestCalibrate$$' -args -calibrate
+	$(GO) test ./workloads/collective/nccl -count=1 -run TestHostResiduals -args -calibrate-host
+	$(GO) test ./workloads/collective/nccl -count=1 -run TestCalibrateNet -args -calibrate-net
+	$(GO) test ./workloads/collective/kernels -count=1 -run Fit -args -update
 
 .PHONY: bench
 bench: ## benchmarks (BENCH=regexp BENCHTIME=2s)

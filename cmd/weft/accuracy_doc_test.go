@@ -90,6 +90,7 @@ func accuracyPage(t *testing.T, series []*measured.Series, samples []measured.Sa
 	for _, p := range plots {
 		fmt.Fprintf(&b, "![%s](accuracy/%s.svg)\n\n", strings.ReplaceAll(p, "-", " "), p)
 	}
+	b.Write(passage(t, "cross"))
 	b.Write(passage(t, "why"))
 	b.WriteString("\n## By table\n\nMedian / 90th percentile of the absolute error, then the bias, in per cent.\n\n")
 	seriesTable(&b, rep)
