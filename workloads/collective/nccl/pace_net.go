@@ -155,7 +155,7 @@ func (k crossing) inFlight(channels, slice, slices float64) float64 {
 func (k crossing) ring(m *Model, op workloads.Coll, c Choice, size sim.Bytes) netWork {
 	p, channels := c.Protocol, float64(c.Channels)
 	w := k.of(p)
-	part := float64(size) / channels / float64(m.Ranks)
+	part := math.Ceil(float64(size)/float64(m.Ranks)) / channels // whole bytes
 	rate, post := k.net.Ring[p]*1e3, k.net.Post[p]+k.post
 	chunk, slice := chunkOf(p), part/p.Payload()
 	if p == Simple {
@@ -254,8 +254,8 @@ func (k crossing) chain(m *Model, c Choice, size sim.Bytes) netWork {
 	w.start += k.net.Step[p] + k.net.Post[p] + k.post
 	hop := min(chunk, part) / p.Payload() / rate
 	w.net, w.fill = 0, float64(m.Nodes-1)*hop
-	if p == Simple {
-		w.fill += float64(m.Ranks-m.Nodes) * max(0, hop-w.step)
+	if p == Simple { // within a node bytes go on line by line, as chainWork has it
+		w.step += min(part, leastSlice) / (k.CTA[p] * 1e3)
 	}
 	w.slices = math.Ceil(part / chunk)
 	more := max(0, w.slices-1)
