@@ -187,27 +187,26 @@ func foreign(cmd *cobra.Command, settings []configs.Setting) error {
 	return nil
 }
 
-// take returns the first n GPUs of each node that -g or -t (by) say, or all for 0.
+// take returns the first n GPUs of each node that -g or -t (by) say, or all for
+// 0. A node of which fewer are in service gives those.
 func take(cmd *cobra.Command, job *configs.Job, n int, by string) ([]int32, error) {
-	hosts := int(job.Machine.Hosts)
-	per := len(job.Machine.Ranks) / hosts
-	if n == 0 {
-		n = per
+	m := job.Machine
+	byHost := make([][]int32, m.Hosts)
+	per := 0
+	for r, gpu := range m.Ranks {
+		h := m.Graph.Nodes[gpu].Host
+		byHost[h] = append(byHost[h], int32(r))
+		per = max(per, len(byHost[h]))
 	}
 	if n > per {
 		return nil, usage(cmd, "%s: read %d, but a node of this system has %d GPUs; expected 1 to %d", by, n, per, per)
 	}
 	var ranks []int32
-	if n == per {
-		for r := range len(job.Machine.Ranks) {
-			ranks = append(ranks, int32(r))
+	for _, host := range byHost {
+		if n > 0 && n < len(host) {
+			host = host[:n]
 		}
-		return ranks, nil
-	}
-	for h := range hosts {
-		for i := range n {
-			ranks = append(ranks, int32(h*per+i))
-		}
+		ranks = append(ranks, host...)
 	}
 	return ranks, nil
 }

@@ -138,6 +138,10 @@ func NewPlan(c workloads.Coll, ch Choice, size sim.Bytes, l Layout, root int32) 
 	case c == workloads.AllReduce && a == NetReduce && l.Least() == l.Most():
 		p.Pattern, p.Message = NetSwitch, size
 		p.Hops, p.NetHops = 2*min(1, l.Most()-1), 2*min(1, len(l)-1)
+	case (c == workloads.AllGather || c == workloads.ReduceScatter) && a == NetReduce && l.Least() == l.Most():
+		// What comes in of a gather, and goes out of a scatter, paces both ways.
+		p.Pattern, p.Message = NetSwitch, part*sim.Bytes(n)
+		p.Hops, p.NetHops = min(1, l.Most()-1), min(1, len(l)-1)
 	case c == workloads.AllGather && a == Switch && len(l) == 1:
 		p.Pattern, p.Message, p.Hops = SwitchGather, part*sim.Bytes(n), 1
 		p.MinReceive = exact
@@ -214,7 +218,7 @@ func algorithms(c workloads.Coll, l Layout) string {
 		case workloads.Barrier:
 			ok = a == Ring
 		case workloads.AllGather, workloads.ReduceScatter:
-			ok = a == Ring || a == Direct || a == Switch && one || a == Doubling && alone
+			ok = a == Ring || a == Direct || a == Switch && one || a == NetReduce && even || a == Doubling && alone
 		case workloads.Broadcast, workloads.Reduce:
 			ok = a == Ring || a == Direct
 		default:

@@ -75,6 +75,9 @@ func (m *Model) off(op workloads.Coll, a Algorithm, p Protocol) string {
 func (m *Model) offAlgorithm(a Algorithm) string {
 	switch a {
 	case CollNetDirect, CollNetChain:
+		if m.Uneven {
+			return "needs as many GPUs on every node"
+		}
 		return m.offCollNet(a)
 	case PAT:
 		switch {
@@ -101,6 +104,8 @@ func (m *Model) offAlgorithm(a Algorithm) string {
 			return "several nodes need in-network reduction for it"
 		case a == NVLSTree && m.Nodes == 1:
 			return "one node has no tree"
+		case m.Nodes > 1 && m.Uneven:
+			return "needs as many GPUs on every node"
 		}
 	}
 	return ""

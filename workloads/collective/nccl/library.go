@@ -55,19 +55,35 @@ func (l *Library) Communicator(ranks []int32) (*Communicator, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c := l.found[key]; c != nil {
-		return c, nil
-	}
 	if err := l.errs[key]; err != nil {
 		return nil, err
 	}
-	c, err := l.find(ranks)
-	if err != nil {
-		l.errs[key] = err
-		return nil, err
+	c := l.found[key]
+	if c == nil {
+		if c, err = l.find(ranks); err != nil {
+			l.errs[key] = err
+			return nil, err
+		}
+		l.found[key] = c
 	}
-	l.found[key] = c
-	return c, nil
+	return l.placed(key, c, ranks)
+}
+
+// placed returns a communicator with the round trip of its own place in the
+// network: hosts that are alike may be near or far.
+func (l *Library) placed(key string, c *Communicator, ranks []int32) (*Communicator, error) {
+	trip, err := l.roundTrip(ranks, c.Channels.Nodes)
+	if err != nil || trip == c.trip {
+		return c, err
+	}
+	key += "@" + strconv.FormatInt(int64(trip), 10)
+	if far := l.found[key]; far != nil {
+		return far, nil
+	}
+	far := *c
+	far.trip = trip
+	l.found[key] = &far
+	return &far, nil
 }
 
 // signature says how ranks lie on hosts: the kind of each host, and the GPUs
@@ -136,7 +152,7 @@ func (l *Library) Choose(op workloads.Coll, size sim.Bytes, ranks []int32) (coll
 	if err != nil {
 		return collective.Choice{}, err
 	}
-	out := m.Run(op, c, size, l.setting(m))
+	out := m.Run(op, c, size, l.Setting)
 	if asked == workloads.Barrier {
 		out.Algorithm = collective.Ring // of one byte a rank, whatever the choice
 	}
@@ -163,11 +179,16 @@ func (l *Library) Send(group []int32, both bool) collective.Sender {
 
 // Run returns how weft runs what NCCL chose, or what somebody forces.
 func (m *Communicator) Run(op workloads.Coll, c Choice, size sim.Bytes, s Setting) collective.Choice {
+	if s.RoundTrip == 0 {
+		s.RoundTrip = m.trip // as the wires say
+	}
 	out := collective.Choice{
 		Algorithm: ways[c.Algorithm], Name: c.Algorithm.String(), Protocol: c.Protocol.String(),
 		Channels: c.Channels, Overhead: 1 / c.Protocol.Payload(), Pace: m.Pace(op, c, size, s), Why: c.why(),
 	}
 	switch {
+	case c.Algorithm == NVLS && m.Nodes > 1:
+		out.Algorithm = collective.NetReduce
 	case c.Algorithm == Tree:
 		out.Orders = m.chains
 	case c.Algorithm == Ring:
@@ -204,20 +225,21 @@ func (l *Library) find(ranks []int32) (*Communicator, error) {
 		given.Graphs = *l.Graphs
 		ch = &given
 	}
-	m, err := New(l.Version, Summary{Ranks: len(ranks), Nodes: len(ch.Nodes), SM: l.On.SM, CPU: l.On.CPU, Graphs: ch.Graphs, AllPeers: ch.Ring.TypeIntra > PXB && l.allPeers(ranks, ch.Rings), Translated: l.On.Translated}, l.Env)
+	m, err := New(l.Version, Summary{Ranks: len(ranks), Nodes: len(ch.Nodes), SM: l.On.SM, CPU: l.On.CPU, Graphs: ch.Graphs, Uneven: uneven(ch.Nodes), AllPeers: ch.Ring.TypeIntra > PXB && l.allPeers(ranks, ch.Rings), Translated: l.On.Translated}, l.Env)
 	if err != nil {
 		return nil, err
 	}
 	m.Tuner = l.Tuner
-	trip, err := l.roundTrip(ranks, ch.Nodes)
-	if err != nil {
-		return nil, err
-	}
-	c := &Communicator{Model: m, Channels: ch, trip: trip, rings: ordersOf(ch.Rings)}
+	c := &Communicator{Model: m, Channels: ch, rings: ordersOf(ch.Rings)}
 	if len(ch.Nodes) == 1 || ch.Tree.TypeIntra != NVL {
 		c.chains = ordersOf(join(ch.Trees))
 	}
 	return c, nil
+}
+
+// uneven reports nodes with unequal numbers of members.
+func uneven(nodes [][]int32) bool {
+	return slices.ContainsFunc(nodes, func(n []int32) bool { return len(n) != len(nodes[0]) })
 }
 
 // allPeers reports whether no neighbours of a ring pass bytes by way of host

@@ -48,6 +48,9 @@ type Summary struct {
 	// AllPeers says that GPUs of a node reach each other however far they are, as
 	// where NCCL_P2P_LEVEL says so.
 	AllPeers bool
+	// Uneven says that some nodes have more members than others, so that heads of
+	// one place do not meet on all of them.
+	Uneven bool
 	// Translated says that an IOMMU translates what GPUs write and read in host
 	// memory, as in virtual machines. NCCL chooses without asking.
 	Translated bool

@@ -25,13 +25,3 @@ func (l *Library) roundTrip(ranks []int32, nodes [][]int32) (sim.Time, error) {
 	}
 	return longest, nil
 }
-
-// setting returns that of the library for a communicator, whose wires say how
-// long a round trip is unless the setting does.
-func (l *Library) setting(c *Communicator) Setting {
-	s := l.Setting
-	if s.RoundTrip == 0 {
-		s.RoundTrip = c.trip
-	}
-	return s
-}
